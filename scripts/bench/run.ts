@@ -8,6 +8,7 @@ import { benchPages } from './pages.ts'
 import { benchPaths } from './paths.ts'
 import { benchPipelines } from './pipelines.ts'
 import { benchProxy } from './proxy.ts'
+import { benchRetention } from './retention.ts'
 import { benchRollback } from './rollback.ts'
 import { benchStart } from './start.ts'
 import { benchStatic } from './static.ts'
@@ -25,6 +26,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   accounts: benchAccounts,
   pages: benchPages,
   paths: benchPaths,
+  retention: benchRetention,
 }
 
 const USAGE = `usage: npm run bench -- [--rounds N] [--seconds N] [${Object.keys(BENCHES).join('|')}]…

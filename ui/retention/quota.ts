@@ -1,7 +1,7 @@
 import type { Quota, QuotaView } from '../../src/modules/quotas/service.ts'
 import { button } from '../components/button.ts'
 import { card } from '../components/card.ts'
-import { formatCount } from '../components/chart.ts'
+import { countOf, formatCount } from '../components/chart.ts'
 import { details } from '../components/details.ts'
 import { field, fieldError, formError, hidden } from '../components/field.ts'
 import { type Content, type Html, html } from '../components/html.ts'
@@ -16,12 +16,14 @@ const LABELS: Record<Kind, string> = { bytes: 'Stored', deployments: 'Deployment
 const amount = (kind: Kind, value: number): string =>
   kind === 'bytes' ? formatSize(value) : formatCount(value)
 
+const ONE = { deployments: 'deployment', files: 'file' }
+
 /** A few words for a table: `10 MB, 5 deployments`. */
 export const quotaText = (quota: Quota): string =>
   KINDS.flatMap((kind) => {
     const limit = quota[kind]
     if (limit === null) return []
-    return kind === 'bytes' ? amount(kind, limit) : `${amount(kind, limit)} ${LABELS[kind].toLowerCase()}`
+    return kind === 'bytes' ? formatSize(limit) : countOf(limit, ONE[kind])
   }).join(', ')
 
 /** What is used of each limit; without a limit only what is used. */

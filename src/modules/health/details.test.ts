@@ -122,7 +122,7 @@ test('previews and retention: how many, and what is late', async () => {
   expect(await checkOf('previews')).toMatchObject({ status: 'ok', value: 1 })
   app.advance(2 * DAY_MS)
   expect(await checkOf('retention')).toMatchObject({ status: 'warn', value: 1 })
-  expect(await checkOf('previews')).toMatchObject({ status: 'warn', value: 0 })
+  expect(await checkOf('previews')).toMatchObject({ status: 'off', value: 0 })
 })
 
 test('a part that cannot be looked at does not hide the others', async () => {

@@ -15,7 +15,7 @@ export const quotaLimits = t.Object({ bytes: limit, deployments: limit, files: l
 export type Quota = Static<typeof quotaLimits>
 export const NO_QUOTA: Quota = { bytes: null, deployments: null, files: null }
 
-export const quotaBody = t.Partial(quotaLimits)
+export const quotaBody = t.Partial(quotaLimits, { examples: [{ bytes: 10_000_000_000, files: null }] })
 export type QuotaChange = InputOf<typeof quotaBody>
 
 const used = t.Object({

@@ -13,7 +13,7 @@ const policyFields = t.Object(policy)
 export type Policy = Static<typeof policyFields>
 export const NO_POLICY: Policy = { keepLast: null, keepDays: null }
 
-export const policyBody = t.Partial(policyFields)
+export const policyBody = t.Partial(policyFields, { examples: [{ keepLast: 50, keepDays: 90 }] })
 export type PolicyChange = InputOf<typeof policyBody>
 
 const count = t.Integer()
@@ -25,7 +25,9 @@ export const retentionView = t.Object({
 export type RetentionView = Static<typeof retentionView>
 export const projectRetentionView = t.Union([retentionView, projectView])
 
-export const runBody = t.Partial(t.Object({ ...policy, dryRun: t.Boolean({ default: true }) }))
+export const runBody = t.Partial(t.Object({ ...policy, dryRun: t.Boolean({ default: true }) }), {
+  examples: [{ dryRun: false }],
+})
 export type RunOrder = InputOf<typeof runBody>
 
 /** Why a deployment stays, in this order: it counts under the first that holds. */

@@ -10,8 +10,8 @@ const MAX_SHOWN = 1000
 
 type Kept = RunView['kept']
 
-/** What goes by a policy, newest first, with its number of files, and why the rest stays. */
-export type Plan = { going: { id: string; fileCount: number }[]; removed: RemovedView[]; kept: Kept }
+/** The ids of what goes by a policy, newest first, and why the rest stays. */
+export type Plan = { going: string[]; removed: RemovedView[]; kept: Kept }
 
 /** Reads in steps, so that nobody waits. */
 export async function planRetention(ctx: Context, projectId: string, policy: Policy): Promise<Plan> {
@@ -23,7 +23,7 @@ export async function planRetention(ctx: Context, projectId: string, policy: Pol
     for (const candidate of candidates) {
       const verdict = judge(candidate)
       if (verdict === 'goes') {
-        plan.going.push({ id: candidate.id, fileCount: candidate.fileCount })
+        plan.going.push(candidate.id)
         show(plan.removed, candidate)
       } else if (verdict !== 'no_rule') plan.kept[verdict] += 1
     }

@@ -47,14 +47,13 @@ export type Candidate = {
   createdAt: number
   updatedAt: number
   totalSize: number
-  fileCount: number
   preview: string | null
 }
 
 /** A commit has one deployment, which is its first version. */
 const VERSION = '1'
 const CANDIDATE = `SELECT id, commit_sha AS commitSha, ${VERSION} AS version, created_at AS createdAt,
-  updated_at AS updatedAt, total_size AS totalSize, file_count AS fileCount, preview FROM deployments`
+  updated_at AS updatedAt, total_size AS totalSize, preview FROM deployments`
 
 export type Place = Pick<Candidate, 'createdAt' | 'id'>
 

@@ -2,6 +2,7 @@ import type { Context } from '../../context.ts'
 import type { DbOrTx } from '../../db/open.ts'
 import { inTidyingTransaction } from '../../db/tidying.ts'
 import type { Stop } from '../../platform/in-steps.ts'
+import { endDuePreviewsIn } from '../aliases/previews/due.ts'
 import { authorizeAgain, type Grant } from '../auth/authorize.ts'
 import { removeDeployment } from '../deployments/remove.ts'
 import { retentionCounts } from './counts.ts'
@@ -10,9 +11,9 @@ import { type Plan, show } from './plan.ts'
 import { type Candidate, findPolicy, listByIds, listContentIds } from './queries.ts'
 import { judgeOf } from './reasons.ts'
 
-/** A transaction removes at most so many deployments, and about so many files, so that nobody waits long. */
+/** A transaction removes at most so many deployments, and begins none after so long, so that nobody waits long. */
 const MOST_DEPLOYMENTS = 100
-const MOST_FILES = 1000
+const MOST_MS = 20
 const PAUSE_MS = 10
 
 /** What was removed, and which contents lost a file by it. */
@@ -36,9 +37,10 @@ export async function removePlanned(
   removal: Removal,
   stop: Stop,
 ): Promise<void> {
-  for (const ids of batchesOf(going)) {
-    if (stop.aborted) return
+  for (let at = 0; at < going.length && !stop.aborted; ) {
+    const ids = going.slice(at, at + MOST_DEPLOYMENTS)
     const batch = inTidyingTransaction(ctx.db, (tx) => removeBatch(ctx, tx, grant, projectId, ids))
+    at += batch.looked
     for (const candidate of batch.gone) show(removal.removed, candidate)
     for (const id of batch.contents) removal.contents.add(id)
     for (const reason of batch.kept) removal.kept[reason] += 1
@@ -48,7 +50,8 @@ export async function removePlanned(
   }
 }
 
-type Batch = { gone: Candidate[]; contents: number[]; kept: Reason[] }
+/** `looked`: at how many of the ids. */
+type Batch = { looked: number; gone: Candidate[]; contents: number[]; kept: Reason[] }
 
 function removeBatch(
   ctx: Context,
@@ -58,30 +61,21 @@ function removeBatch(
   ids: readonly string[],
 ): Batch {
   const { actor } = authorizeAgain(ctx, grant, 'retention:manage')
+  endDuePreviewsIn(ctx, tx)
   const judge = judgeOf(ctx, projectId, findPolicy(ctx.db, projectId) ?? NO_POLICY)
-  const batch: Batch = { gone: [], contents: [], kept: [] }
-  for (const candidate of listByIds(ctx.db, projectId, ids)) {
-    const verdict = judge(candidate)
-    if (verdict === 'goes') {
-      for (const id of listContentIds(ctx.db, candidate.id)) batch.contents.push(id)
-      removeDeployment(ctx, tx, actor, candidate.id)
+  const batch: Batch = { looked: 0, gone: [], contents: [], kept: [] }
+  const found = new Map(listByIds(ctx.db, projectId, ids).map((candidate) => [candidate.id, candidate]))
+  const due = performance.now() + MOST_MS
+  for (const id of ids) {
+    if (batch.looked > 0 && performance.now() > due) break
+    batch.looked += 1
+    const candidate = found.get(id)
+    const verdict = candidate === undefined ? 'no_rule' : judge(candidate)
+    if (candidate !== undefined && verdict === 'goes') {
+      for (const content of listContentIds(ctx.db, id)) batch.contents.push(content)
+      removeDeployment(ctx, tx, actor, id)
       batch.gone.push(candidate)
-    } else if (verdict !== 'no_rule') batch.kept.push(verdict)
+    } else if (verdict !== 'no_rule' && verdict !== 'goes') batch.kept.push(verdict)
   }
   return batch
-}
-
-function* batchesOf(going: Plan['going']): Generator<string[]> {
-  let ids: string[] = []
-  let files = 0
-  for (const { id, fileCount } of going) {
-    if (ids.length === MOST_DEPLOYMENTS || (ids.length > 0 && files + fileCount > MOST_FILES)) {
-      yield ids
-      ids = []
-      files = 0
-    }
-    ids.push(id)
-    files += fileCount
-  }
-  if (ids.length > 0) yield ids
 }

@@ -3,6 +3,7 @@ import { audit } from '../../db/audit.ts'
 import { inTidyingTransaction } from '../../db/tidying.ts'
 import { GO_ON, type Stop } from '../../platform/in-steps.ts'
 import { nextTurn } from '../../platform/next-turn.ts'
+import { withoutDuePreviews } from '../aliases/previews/due.ts'
 import type { Grant } from '../auth/authorize.ts'
 import { findProjectById } from '../projects/service.ts'
 import { freedBytes } from './freed-bytes.ts'
@@ -13,6 +14,7 @@ import { type Removal, removePlanned } from './remove.ts'
 
 /** What a run by this policy would remove. */
 export async function tryRetention(ctx: Context, projectId: string, policy: Policy): Promise<RunView> {
+  await withoutDuePreviews(ctx)
   const { going, removed, kept } = await planRetention(ctx, projectId, policy)
   const bytes = await freedBytes(ctx, await filesOf(ctx, going))
   return { dryRun: true, removed, removedCount: going.length, bytes, kept }
@@ -26,6 +28,7 @@ export async function runRetention(
   stop: Stop = GO_ON,
 ): Promise<RunView> {
   const policy = findPolicy(ctx.db, projectId) ?? NO_POLICY
+  await withoutDuePreviews(ctx)
   const { going, kept } = await planRetention(ctx, projectId, policy)
   const removal: Removal = { removed: [], removedCount: 0, contents: new Set(), kept }
   try {
@@ -47,7 +50,9 @@ async function recordRun(
   { keepLast, keepDays }: Policy,
   { removedCount, contents }: Removal,
 ): Promise<number> {
-  const bytes = await freedBytes(ctx, new Map([...contents].map((id) => [id, 0])))
+  const left = new Map<number, number>()
+  for (const id of contents) left.set(id, 0)
+  const bytes = await freedBytes(ctx, left)
   inTidyingTransaction(ctx.db, (tx) => {
     const project = findProjectById(ctx, projectId)
     if (project === undefined) return
@@ -65,10 +70,10 @@ async function recordRun(
 const FILES_AT_ONCE = 5000
 
 /** How many files of these deployments have each content. */
-async function filesOf(ctx: Context, going: readonly { id: string }[]): Promise<Map<number, number>> {
+async function filesOf(ctx: Context, going: readonly string[]): Promise<Map<number, number>> {
   const files = new Map<number, number>()
   let read = 0
-  for (const { id } of going) {
+  for (const id of going) {
     const contents = listContentIds(ctx.db, id)
     for (const content of contents) files.set(content, (files.get(content) ?? 0) + 1)
     read += contents.length + 1

@@ -1,5 +1,6 @@
 import { prepared } from '../../../db/statements.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../domain/durations.ts'
+import { previewCount } from '../../aliases/previews.ts'
 import type { Check } from './check.ts'
 
 /** It runs once a day. */
@@ -26,14 +27,13 @@ export const checkRetention: Check = (ctx) => {
 
 /** `value`: how many there are. */
 export const checkPreviews: Check = (ctx) => {
-  const now = ctx.now()
-  const found = prepared<{ open: number; late: number }>(
+  const value = previewCount(ctx)
+  const late = prepared<{ n: number }>(
     ctx.db,
-    `SELECT coalesce(sum(expires_at > ?), 0) AS open, coalesce(sum(expires_at <= ? AND is_locked = 0), 0) AS late
-     FROM aliases WHERE expires_at IS NOT NULL`,
-  ).get(now, now - PREVIEWS_LATE_MS)
-  const { open: value, late } = found ?? { open: 0, late: 0 }
-  if (late > 0) return { status: 'warn', message: `${late} have ended and were not removed yet`, value }
+    'SELECT count(*) AS n FROM aliases WHERE expires_at <= ? AND is_locked = 0',
+  ).get(ctx.now() - PREVIEWS_LATE_MS)
+  if (late !== null && late.n > 0)
+    return { status: 'warn', message: `${late.n} have ended and were not removed yet`, value }
   if (value === 0) return { status: 'off', message: 'There are no previews', value }
   return { status: 'ok', message: `${value} previews`, value }
 }
