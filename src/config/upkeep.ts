@@ -53,7 +53,7 @@ export const UPKEEP_OPTIONS: { [K in keyof UpkeepConfig]: PlainOption<UpkeepConf
   },
   webhookRetrySeconds: {
     env: 'WEBHOOK_RETRY_SECONDS',
-    help: 'four waits in seconds between the five tries of a webhook delivery',
+    help: 'four waits in seconds between the five tries of a webhook delivery or a mail',
     shownDefault: '10,60,600,3600',
     fallback: () => [10, 60, 600, 3600],
     parse: fourWaits,

@@ -54,6 +54,7 @@ const CHANGES: [route: string, actions: string[], content?: Content][] = [
   ['DELETE /api/groups/:groupId', ['group.delete']],
   ['POST /api/groups/:groupId/members', ['group.add-member'], { json: { userId: '{guest id}' } }],
   ['DELETE /api/groups/:groupId/members/:non-member id', ['group.remove-member']],
+  ['PATCH /api/account/notices', ['notice.change'], { json: { newDevice: false } }],
   ['PATCH /api/settings', ['settings.change'], { json: { allowPublicSignups: true } }],
   ['POST /api/api-keys', ['api-key.create'], { json: { name: 'x', isGlobal: true } }],
   ['DELETE /api/api-keys/:project key id', ['api-key.revoke']],

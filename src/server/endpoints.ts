@@ -39,6 +39,7 @@ import { invitationRoutes, projectInvitationRoutes } from '../modules/invitation
 import { auditRoutes, logRoutes } from '../modules/logs/routes.ts'
 import { memberRoutes, permissionRoutes } from '../modules/members/routes.ts'
 import { METRICS_PATH, metricsAnswer } from '../modules/metrics/service.ts'
+import { mailTestRoutes, noticeRoutes } from '../modules/notices/routes.ts'
 import { projectRoutes } from '../modules/projects/routes.ts'
 import { proxyRuleRoutes } from '../modules/proxy-rules/routes.ts'
 import { quotaRoutes } from '../modules/quotas/routes.ts'
@@ -139,6 +140,7 @@ export const createApi = (ctx: Context, isApiRoute: (path: string) => boolean = 
     .use(deviceRoutes(ctx))
     .use(callbackRoute(ctx))
     .use(accountRoutes(ctx))
+    .use(noticeRoutes(ctx))
     .use(projectRoutes(ctx))
     .use(proxyRuleRoutes(ctx))
     .use(ruleSetRoutes(ctx))
@@ -155,6 +157,7 @@ export const createApi = (ctx: Context, isApiRoute: (path: string) => boolean = 
     .use(groupRoutes(ctx))
     .use(groupMemberRoutes(ctx))
     .use(settingsRoutes(ctx))
+    .use(mailTestRoutes(ctx))
     .use(apiKeyRoutes(ctx))
     .use(auditRoutes(ctx))
     .use(logRoutes(ctx))

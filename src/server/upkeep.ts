@@ -2,6 +2,7 @@ import type { Context } from '../context.ts'
 import { MINUTE_MS } from '../domain/durations.ts'
 import { endDuePreviews } from '../modules/aliases/previews/due.ts'
 import { removeExpiredDevices } from '../modules/auth/device.ts'
+import { removeOldDevices } from '../modules/auth/known-devices.ts'
 import { removeExpiredOneTimeTokens } from '../modules/auth/one-time-tokens.ts'
 import { removeExpiredSessions } from '../modules/auth/sessions.ts'
 import {
@@ -17,6 +18,8 @@ import { removeOldClaims } from '../modules/domains/service.ts'
 import { removeExpiredInvitations } from '../modules/invitations/service.ts'
 import { removeOldLogs } from '../modules/logs/requests.ts'
 import { endTails } from '../modules/logs/tail.ts'
+import { startMailing } from '../modules/notices/dispatch.ts'
+import { removeOldMails } from '../modules/notices/upkeep.ts'
 import { removeDeletedProjects } from '../modules/projects/service.ts'
 import { runDueRetention } from '../modules/retention/daily.ts'
 import { removeOldRuns } from '../modules/runs/service.ts'
@@ -56,6 +59,9 @@ export function startUpkeep(ctx: Context): () => Promise<void> {
     async () => endTails(ctx),
     startPipelines(ctx),
     startSending(ctx),
+    startMailing(ctx),
+    every(ctx, 'old mails', (stop) => removeOldMails(ctx, stop)),
+    every(ctx, 'forgotten devices', (stop) => removeOldDevices(ctx, stop)),
     every(ctx, 'old webhook deliveries', (stop) => removeOldDeliveries(ctx, stop)),
     every(ctx, 'events of webhooks', (stop) => watchForHooks(ctx, stop), { roundMs: WATCH_MS }),
     every(ctx, 'retention', (stop) => runDueRetention(ctx, stop), { isFromNow: true, roundMs: MINUTE_MS }),

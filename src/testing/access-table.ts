@@ -43,6 +43,7 @@ export const ACCESS_TABLE: [route: string, who: Who, content?: Content][] = [
   ['GET /api/setup/status', 'anybody'],
   ['POST /api/setup/complete', 'anybody'],
   ['GET /api/health', 'anybody'],
+  ['GET /api/health/details', 'global admin'],
 
   ...(['/api/auth', '/_svc/auth'] as const).flatMap((prefix): [string, Who, Content?][] => [
     [`POST ${prefix}/signup`, 'anybody'],
@@ -67,6 +68,8 @@ export const ACCESS_TABLE: [route: string, who: Who, content?: Content][] = [
 
   ['GET /api/account', 'person'],
   ['GET /api/account/sites', 'person'],
+  ['GET /api/account/notices', 'person'],
+  ['PATCH /api/account/notices', 'person', { json: {} }],
   ['POST /api/account/password', 'person'],
   ['POST /api/account/mfa/totp', 'person'],
   ['POST /api/account/mfa/totp/confirm', 'person'],
@@ -139,6 +142,7 @@ export const ACCESS_TABLE: [route: string, who: Who, content?: Content][] = [
   ['DELETE /api/groups/:groupId/members/:non-member id', 'global admin'],
   ['GET /api/settings', 'global admin'],
   ['PATCH /api/settings', 'global admin', { json: { allowPublicSignups: true } }],
+  ['POST /api/settings/mail/test', 'global admin', { json: {} }],
   ['GET /api/api-keys', 'global admin'],
   ['POST /api/api-keys', 'global admin', { json: { name: 'x', isGlobal: true } }],
   ['DELETE /api/api-keys/:project key id', 'global admin'],

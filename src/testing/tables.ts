@@ -2,6 +2,7 @@ import { is } from 'drizzle-orm'
 import { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import * as schema from '../db/schema.ts'
 import * as contents from '../db/schema-contents.ts'
+import * as notices from '../db/schema-notices.ts'
 import * as records from '../db/schema-records.ts'
 import * as upkeep from '../db/schema-upkeep.ts'
 import * as webhooks from '../db/schema-webhooks.ts'
@@ -10,6 +11,7 @@ import * as webhooks from '../db/schema-webhooks.ts'
 export const tables: { variable: string; table: SQLiteTable }[] = Object.entries({
   ...schema,
   ...contents,
+  ...notices,
   ...records,
   ...upkeep,
   ...webhooks,

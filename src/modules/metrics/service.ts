@@ -5,7 +5,8 @@ import { errorResponse } from '../../http/error-response.ts'
 import { reserveBytes } from '../../platform/reserve.ts'
 import { equalsInConstantTime } from '../../platform/tokens.ts'
 import { previewCount } from '../aliases/previews.ts'
-import { newestBackupAt } from '../backups/service.ts'
+import { countBackupFailures, newestBackupAt } from '../backups/service.ts'
+import { countWaitingMails, mailCounts } from '../notices/counts.ts'
 import { retentionCounts } from '../retention/counts.ts'
 import { diskSpace } from '../storage/floor.ts'
 import { storedContents } from '../storage/service.ts'
@@ -59,6 +60,7 @@ async function collect(ctx: Context): Promise<Metric[]> {
     ...certificateMetrics(ctx),
     ...(await backupMetrics(ctx)),
     ...webhookMetrics(ctx),
+    ...mailMetrics(ctx),
     counter(
       'svc_retention_removed_total',
       'Deployments that retention removed',
@@ -101,11 +103,14 @@ function storageMetrics(ctx: Context): Metric[] {
   ]
 }
 
-/** Empty before the first backup. */
+/** Without a time before the first backup. */
 async function backupMetrics(ctx: Context): Promise<Metric[]> {
   const at = await newestBackupAt(ctx)
-  if (at === null) return []
-  return [gauge('svc_backup_timestamp_seconds', 'When the newest backup in BACKUP_DIR was made', at / 1000)]
+  const help = 'When the newest backup in BACKUP_DIR was made'
+  return [
+    counter('svc_backup_failures_total', 'Backups that failed', countBackupFailures(ctx)),
+    ...(at === null ? [] : [gauge('svc_backup_timestamp_seconds', help, at / 1000)]),
+  ]
 }
 
 /** Empty when a proxy holds the certificates. */
@@ -117,17 +122,20 @@ function certificateMetrics(ctx: Context): Metric[] {
   return samples.length === 0 ? [] : [{ ...gauge('svc_certificate_expires_seconds', help, 0), samples }]
 }
 
-function webhookMetrics(ctx: Context): Metric[] {
-  const samples = Object.entries(deliveryCounts(ctx)).map(([result, value]) => ({
-    labels: { result },
-    value,
-  }))
-  const help = 'Webhook deliveries that ended, by result'
-  return [
-    gauge('svc_webhook_pending', 'Webhook deliveries that wait to be sent', countWaiting(ctx)),
-    { ...counter('svc_webhook_deliveries_total', help, 0), samples },
-  ]
-}
+const webhookMetrics = (ctx: Context): Metric[] => [
+  gauge('svc_webhook_pending', 'Webhook deliveries that wait to be sent', countWaiting(ctx)),
+  byResult('svc_webhook_deliveries_total', 'Webhook deliveries that ended, by result', deliveryCounts(ctx)),
+]
+
+const mailMetrics = (ctx: Context): Metric[] => [
+  gauge('svc_mail_pending', 'Mails that wait to be sent', countWaitingMails(ctx)),
+  byResult('svc_mails_total', 'Mails that ended, by result', mailCounts(ctx)),
+]
+
+const byResult = (name: string, help: string, counts: Readonly<Record<string, number>>): Metric => ({
+  ...counter(name, help, 0),
+  samples: Object.entries(counts).map(([result, value]) => ({ labels: { result }, value })),
+})
 
 function processMetrics(): Metric[] {
   const { user, system } = process.cpuUsage()

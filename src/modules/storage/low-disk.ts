@@ -2,6 +2,8 @@ import type { Context } from '../../context.ts'
 import type { Db } from '../../db/open.ts'
 import { prepared } from '../../db/statements.ts'
 import { inUpkeepTransaction } from '../../db/tidying.ts'
+import { tellAdmins } from '../notices/tell.ts'
+import { diskLow } from '../notices/texts.ts'
 import { listListeners, tellHooks } from '../webhooks/outbox.ts'
 import { type DiskSpace, diskSpace } from './floor.ts'
 
@@ -9,7 +11,7 @@ const LOW_TIMES = 2
 const AMPLE_TIMES = 3
 
 /**
- * Tells the hooks when free space falls below twice the floor, and again only after it was over three times. Looked at each
+ * Tells the hooks and the admins when free space falls below twice the floor, and again only after it was over three times. Looked at each
  * minute, at the start and at each 507. contract 16 §4.
  */
 export function lookAtDisk(ctx: Context): void {
@@ -18,9 +20,10 @@ export function lookAtDisk(ctx: Context): void {
   else if (freeBytes < LOW_TIMES * floorBytes) tellOnce(ctx, { freeBytes, totalBytes, floorBytes })
 }
 
-/** Without a hook for it nothing is told, so a hook that is made later is. */
+/** Without a hook for it and a mail server nothing is told, so a hook that is made later is. */
 function tellOnce(ctx: Context, space: Omit<DiskSpace, 'isLow'>): void {
-  if (wasTold(ctx.db) || listListeners(ctx.db, 'disk.low', null).length === 0) return
+  const isHeard = listListeners(ctx.db, 'disk.low', null).length > 0 || ctx.mail.isConfigured
+  if (!isHeard || wasTold(ctx.db)) return
   inUpkeepTransaction(ctx.db, (tx) => {
     prepared(ctx.db, 'INSERT INTO low_disk_notices (told_at) VALUES (?)').run(ctx.now())
     tellHooks(ctx, tx, {
@@ -29,6 +32,8 @@ function tellOnce(ctx: Context, space: Omit<DiskSpace, 'isLow'>): void {
       projectId: null,
       data: () => space,
     })
+    const text = diskLow(space, ctx.adminUrl())
+    tellAdmins(ctx, tx, { notice: 'diskLow', about: '', text, isDue: () => true })
   })
 }
 
