@@ -5,6 +5,7 @@ type ReceivedManifest = {
   repo: string
   commitSha: string
   alias?: string
+  preview?: string
   files: { path: string; size: number; sha256: string }[]
   [more: string]: unknown
 }
@@ -22,6 +23,10 @@ export type ManifestServer = {
   /** Answers that the next requests get instead, before their bodies are read. */
   refusals: Response[]
   lockedAliases: Set<string>
+  /** Previews that were ended. */
+  ended: string[]
+  /** Previews that are there. */
+  previews: Set<string>
   /** Called when a manifest was answered, before any content is sent. */
   onManifest: () => void
   stop(): void
@@ -40,6 +45,8 @@ export function startManifestServer(apiKey: string): ManifestServer {
     arrived: [],
     refusals: [],
     lockedAliases: new Set(),
+    ended: [],
+    previews: new Set(),
     onManifest: () => {},
     stop: () => server.stop(true),
   }
@@ -72,8 +79,10 @@ export function startManifestServer(apiKey: string): ManifestServer {
     const [missing] = missingOf(manifest, held)
     if (missing !== undefined) return failure(400, 'UPLOAD_INCOMPLETE', `${missing} is missing`)
     published.push(new Map(manifest.files.map(({ path, sha256 }) => [path, held.get(sha256) ?? ''])))
-    const isPublished = manifest.alias !== undefined && !state.lockedAliases.has(manifest.alias)
-    if (isPublished) pointed.set(manifest.alias ?? '', manifest.commitSha)
+    const name = manifest.alias ?? manifest.preview
+    const isPublished = name !== undefined && !state.lockedAliases.has(name)
+    if (isPublished) pointed.set(name, manifest.commitSha)
+    if (manifest.preview !== undefined) state.previews.add(manifest.preview)
     const aliases = [...pointed].flatMap(([name, sha]) => (sha === manifest.commitSha ? [name] : []))
     const kept = { fileCount: keep(manifest), aliases }
     return Response.json(publishedAnswer(manifest, isPublished, kept), { status: 201 })
@@ -99,7 +108,7 @@ export function startManifestServer(apiKey: string): ManifestServer {
       return received.finally(() => receiving.delete(received))
     }
     if (request.method === 'POST' && pathname === '/api/deployments/manifest') return openUpload(request)
-    return failure(404, 'Not Found', 'There is no such route')
+    return aboutPreviews(state, request.method, pathname)
   }
   const server = Bun.serve({
     hostname: '127.0.0.1',
@@ -109,6 +118,16 @@ export function startManifestServer(apiKey: string): ManifestServer {
   })
   state.url = `http://127.0.0.1:${server.port}`
   return state
+}
+
+/** The project `p1` and its previews. */
+function aboutPreviews(state: ManifestServer, method: string, path: string): Response {
+  if (method === 'GET' && /^\/api\/projects\/acme\/[\w-]+$/.test(path)) return Response.json({ id: 'p1' })
+  const name = /^\/api\/projects\/p1\/previews\/([\w-]+)$/.exec(path)?.[1] ?? ''
+  if (method !== 'DELETE' || !state.previews.delete(name))
+    return failure(404, 'Not Found', 'There is no such preview')
+  state.ended.push(name)
+  return new Response(null, { status: 204 })
 }
 
 export function failure(status: number, error: string, message: string, headers = {}): Response {
@@ -124,11 +143,12 @@ function publishedAnswer(
   isPublished: boolean,
   kept: { fileCount: number; aliases: string[] },
 ): object {
-  const { owner, repo, commitSha, alias = '', files } = manifest
+  const { owner, repo, commitSha, preview, alias = preview ?? '', files } = manifest
   const host = (name: string) => `http://${name}--${repo}--${owner}.localhost/`
   const deployment = {
     id: 'd1',
     commitSha,
+    version: 1,
     ...kept,
     totalSize: files.reduce((sum, { size }) => sum + size, 0),
     urls: {
@@ -137,7 +157,8 @@ function publishedAnswer(
       alias: isPublished ? host(alias) : null,
     },
   }
-  const record = alias === '' ? {} : { alias: { name: alias, url: host(alias) } }
+  const expiresAt = preview === undefined ? null : '2030-01-08T00:00:00.000Z'
+  const record = alias === '' ? {} : { alias: { name: alias, url: host(alias), expiresAt } }
   return { success: true, deployment, published: isPublished, ...record }
 }
 
