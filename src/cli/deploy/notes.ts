@@ -47,10 +47,11 @@ export function noteLeftOut([first, ...more]: readonly string[], progress: Progr
   )
 }
 
-function noteAlias({ alias }: Target, { isPublished }: Published, progress: Progress): void {
-  if (alias === undefined) progress.note('no alias was named, so none was moved; --alias NAME moves one')
-  else if (!isPublished)
-    progress.note(`the alias ${alias} is locked, so it was not moved; the deployment is kept`)
+function noteAlias({ alias, preview }: Target, { isPublished }: Published, progress: Progress): void {
+  const place = preview === undefined ? `alias ${alias}` : `preview ${preview}`
+  if (alias === undefined && preview === undefined)
+    progress.note('no alias was named, so none was moved; --alias NAME moves one')
+  else if (!isPublished) progress.note(`the ${place} is locked, so it was not moved; the deployment is kept`)
 }
 
 /** A common mistake: the folder above the one with the build. The server says it too where an alias shows it. */
@@ -88,10 +89,12 @@ function noteEarlier(files: readonly HashedFile[], { answer }: Published, progre
 }
 
 /** The same again: whoever only thought of one alias has changed what the others show. */
-function noteOthers({ alias }: Target, { answer, sent }: Published, progress: Progress): void {
+function noteOthers({ alias, preview }: Target, { answer, sent }: Published, progress: Progress): void {
   const { aliases } = isRecord(answer['deployment']) ? answer['deployment'] : {}
   if (!Array.isArray(aliases) || sent.files === 0) return
-  const others = aliases.filter((name) => typeof name === 'string' && name !== alias).map(printable)
+  const others = aliases
+    .filter((name) => typeof name === 'string' && name !== (alias ?? preview))
+    .map(printable)
   if (others.length > 0)
     progress.note(
       `${others.join(', ')} ${others.length === 1 ? 'shows' : 'show'} this commit too, and so what was just published; commit first, or give another --sha, to change one alias`,
