@@ -127,6 +127,7 @@ export const projects = sqliteTable('projects', {
   privateSiteResponse: text('private_site_response').$type<'not_found' | 'login'>(),
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),
+  previewDays: integer('preview_days').notNull().default(7),
 })
 
 export const removedProjects = sqliteTable('removed_projects', {
@@ -239,6 +240,7 @@ export const deployments = sqliteTable('deployments', {
   createdBy: text('created_by').notNull(),
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),
+  preview: text('preview'),
 })
 
 export const assets = sqliteTable('assets', {
@@ -249,6 +251,7 @@ export const assets = sqliteTable('assets', {
   sizeBytes: integer('size_bytes').notNull(),
 })
 
+/** `expiresAt`: an alias with an end is a preview. `expiresIn`: what its last publish asked for; null: the project's days. */
 export const aliases = sqliteTable('aliases', {
   id: text('id').primaryKey(),
   projectId: text('project_id').notNull(),
@@ -261,6 +264,10 @@ export const aliases = sqliteTable('aliases', {
   isLocked: integer('is_locked', { mode: 'boolean' }).notNull().default(false),
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),
+  expiresAt: integer('expires_at'),
+  expiresIn: integer('expires_in'),
+  pullRequest: integer('pull_request'),
+  pullRequestUrl: text('pull_request_url'),
 })
 
 export const aliasHistory = sqliteTable('alias_history', {
@@ -273,6 +280,17 @@ export const aliasHistory = sqliteTable('alias_history', {
   movedAt: integer('moved_at').notNull(),
   reason: text('reason').$type<'create' | 'publish' | 'move' | 'rollback'>().notNull().default('move'),
 })
+
+export const previewDeployments = sqliteTable(
+  'preview_deployments',
+  {
+    aliasId: text('alias_id').notNull(),
+    deploymentId: text('deployment_id').notNull(),
+    publishedAt: integer('published_at').notNull(),
+    isKept: integer('is_kept', { mode: 'boolean' }).notNull().default(false),
+  },
+  (table) => [primaryKey({ columns: [table.aliasId, table.deploymentId] })],
+)
 
 export const hostLabels = sqliteTable('host_labels', {
   label: text('label').primaryKey(),

@@ -64,6 +64,7 @@ const least: [action: ProjectAction, least: ProjectRole][] = [
   ['project:see', 'guest'],
   ['permission:read', 'viewer'],
   ['alias:write', 'contributor'],
+  ['preview:end', 'contributor'],
   ['secret:names', 'contributor'],
   ['alias:manage', 'admin'],
   ['analytics:read', 'admin'],

@@ -8,6 +8,7 @@ export const PROJECT_ACTIONS = {
   'permission:read': 'viewer',
   'deployment:create': 'contributor',
   'alias:write': 'contributor',
+  'preview:end': 'contributor',
   'traffic:configure': 'contributor',
   'secret:names': 'contributor',
   'deployment:delete': 'admin',

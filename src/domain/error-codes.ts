@@ -5,6 +5,7 @@
 export const ERROR_CODES = {
   ADMIN_HOST_ONLY: 'on a site a session cannot do this; the admin host can',
   ALIAS_IN_USE: 'a domain or a traffic split names the alias',
+  ALIAS_IS_NOT_A_PREVIEW: 'the alias has no end',
   API_KEY_SUSPENDED: 'who made the key may not make it any more; an administrator can take it over',
   ARCHIVE_AS_FILE: 'an archive was sent as the only file; asFiles=true publishes it as it is',
   BACKUPS_NOT_SET_UP: 'the server has no BACKUP_DIR',

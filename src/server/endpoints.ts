@@ -18,7 +18,8 @@ import { errorResponses } from '../http/errors.ts'
 import { factsOf, hasFacts } from '../http/request-facts.ts'
 import { signInAddress } from '../http/safe-redirect.ts'
 import { accountRoutes } from '../modules/account/routes.ts'
-import { aliasRoutes } from '../modules/aliases/routes.ts'
+import { withoutDuePreviews } from '../modules/aliases/previews/due.ts'
+import { aliasRoutes, previewRoutes } from '../modules/aliases/routes.ts'
 import { analyticsRoutes } from '../modules/analytics/routes.ts'
 import { apiKeyRoutes } from '../modules/api-keys/routes.ts'
 import { assetRoutes } from '../modules/assets/routes.ts'
@@ -72,6 +73,7 @@ export function createEndpoints(ctx: Context): Endpoints {
       if (asset !== undefined) return asset
       if (path === AUTH_DIALOG_PATH) return authDialogAnswer(ctx, request)
       if (path === METRICS_PATH) return metricsAnswer(ctx, request, factsOf(request))
+      await withoutDuePreviews(ctx)
       if (isVisited(path)) return visitedAnswer(request, await api.handle(request, path))
       if (isApiPath(path)) return api.handle(request, path)
       if (path.startsWith('/_svc/') && !adminPages.isSiteRoute(path)) return nothingHere(ctx, request)
@@ -162,6 +164,7 @@ export const createApi = (ctx: Context, isApiRoute: (path: string) => boolean = 
     .use(deploymentRoutes(ctx))
     .use(deploymentUploadRoutes(ctx))
     .use(aliasRoutes(ctx))
+    .use(previewRoutes(ctx))
     .use(assetRoutes(ctx))
     .use(schemaRoutes(ctx))
     .use(recordRoutes(ctx))

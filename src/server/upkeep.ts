@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts'
 import { MINUTE_MS } from '../domain/durations.ts'
+import { endDuePreviews } from '../modules/aliases/previews/due.ts'
 import { removeExpiredDevices } from '../modules/auth/device.ts'
 import { removeExpiredOneTimeTokens } from '../modules/auth/one-time-tokens.ts'
 import { removeExpiredSessions } from '../modules/auth/sessions.ts'
@@ -37,6 +38,10 @@ export function startUpkeep(ctx: Context): () => Promise<void> {
     every(ctx, 'expired invitations', (stop) => removeExpiredInvitations(ctx, stop)),
     everyFromNow(ctx, 'old claims of domains', (stop) => removeOldClaims(ctx, stop)),
     every(ctx, 'expired uploads', (stop) => removeExpiredUploads(ctx, stop)),
+    every(ctx, 'previews that have ended', (stop) => endDuePreviews(ctx, stop), {
+      isFromNow: true,
+      roundMs: MINUTE_MS,
+    }),
     everyFromNow(ctx, 'deleted projects', (stop) => removeDeletedProjects(ctx, stop)),
     everyFromNow(ctx, 'deleted schemas', (stop) => removeDeletedSchemas(ctx, stop)),
     everyFromNow(ctx, 'compressed forms', () => resumeVariants(ctx)),

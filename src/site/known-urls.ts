@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts'
 import { generationCache } from '../db/generation.ts'
 import { maySeeStill } from './gate-memory.ts'
+import { hasEnded } from './resolve-site.ts'
 import { serveFile } from './serve-file.ts'
 import type { Site } from './site.ts'
 import type { SiteFile } from './site-file.ts'
@@ -19,6 +20,7 @@ export function serveKnownUrl(ctx: Context, request: Request): Response | undefi
   if (known === undefined || known.host !== request.headers.get('host') || request.method !== 'GET')
     return undefined
   const { site, file } = known
+  if (hasEnded(ctx, site)) return undefined
   if (!site.isShared && !maySeeStill(ctx, request, site)) return undefined
   try {
     return serveFile(ctx, request, file, site)

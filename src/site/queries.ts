@@ -30,6 +30,10 @@ export type SiteRow = {
   /** When the alias was last moved or set; 0 for a deployment by its SHA. */
   aliasUpdatedAt: number
   label: string | null
+  /** When the preview ends; null for what has no end. */
+  expiresAt: number | null
+  /** A locked preview does not end by time. */
+  isLocked: number | null
 }
 
 const SITE_COLUMNS = `
@@ -37,40 +41,48 @@ const SITE_COLUMNS = `
   p.private_site_response AS privateSiteResponse, a.id AS aliasId, a.name AS aliasName, a.is_public AS aliasIsPublic,
   a.required_role AS aliasRequiredRole, a.is_spa AS aliasIsSpa, d.id AS deploymentId,
   coalesce(a.base_path, d.base_path) AS hostBasePath,
-  d.commit_sha AS commitSha, d.version, d.updated_at AS updatedAt, coalesce(a.updated_at, 0) AS aliasUpdatedAt`
+  d.commit_sha AS commitSha, d.version, d.updated_at AS updatedAt, coalesce(a.updated_at, 0) AS aliasUpdatedAt,
+  a.expires_at AS expiresAt, a.is_locked AS isLocked`
+
+/** A preview whose end has passed is gone, even while its row is still there. contract 16 §2. */
+const IS_THERE = '(a.expires_at IS NULL OR a.is_locked = 1 OR a.expires_at > ?)'
 
 /** A single indexed read, independent of the number of sites. */
-export function findSiteByLabel(db: Db, label: string): SiteRow | null {
+export function findSiteByLabel(db: Db, label: string, now: number): SiteRow | null {
   return prepared<SiteRow>(
     db,
     `SELECT ${SITE_COLUMNS}, coalesce(a.base_path, d.base_path) AS basePath, h.label FROM host_labels h
        LEFT JOIN aliases a ON a.id = h.alias_id
        JOIN deployments d ON d.id = coalesce(a.deployment_id, h.deployment_id)
        JOIN projects p ON p.id = d.project_id
-       WHERE h.label = ?`,
-  ).get(label)
+       WHERE h.label = ? AND ${IS_THERE}`,
+  ).get(label, now)
 }
 
-export function findSiteByAlias(db: Db, owner: string, repo: string, alias: string): SiteRow | null {
+export function findSiteByAlias(
+  db: Db,
+  { owner, repo, alias }: { owner: string; repo: string; alias: string },
+  now: number,
+): SiteRow | null {
   return prepared<SiteRow>(
     db,
     `SELECT ${SITE_COLUMNS}, a.base_path AS basePath, h.label FROM projects p
        JOIN aliases a ON a.project_id = p.id
        JOIN deployments d ON d.id = a.deployment_id
        LEFT JOIN host_labels h ON h.alias_id = a.id
-       WHERE p.owner = ? AND p.name = ? AND a.name = ?`,
-  ).get(owner, repo, alias)
+       WHERE p.owner = ? AND p.name = ? AND a.name = ? AND ${IS_THERE}`,
+  ).get(owner, repo, alias, now)
 }
 
 /** The same by project id, for mapped hosts. */
-export function findSiteOfProject(db: Db, projectId: string, alias: string): SiteRow | null {
+export function findSiteOfProject(db: Db, projectId: string, alias: string, now: number): SiteRow | null {
   return prepared<SiteRow>(
     db,
     `SELECT ${SITE_COLUMNS}, a.base_path AS basePath, NULL AS label FROM projects p
        JOIN aliases a ON a.project_id = p.id
        JOIN deployments d ON d.id = a.deployment_id
-       WHERE p.id = ? AND a.name = ?`,
-  ).get(projectId, alias)
+       WHERE p.id = ? AND a.name = ? AND ${IS_THERE}`,
+  ).get(projectId, alias, now)
 }
 
 /** Deployments whose SHA starts this way; two mean that the short form is ambiguous. `from` ≤ sha < `to`. */

@@ -15,6 +15,7 @@ const WORDS: Readonly<Record<string, string>> = {
   'permission:read': 'See who belongs to it',
   'deployment:create': 'Publish',
   'alias:write': 'Move aliases',
+  'preview:end': 'End previews',
   'traffic:configure': 'Change rules, domains\u2019 traffic and data',
   'secret:names': 'See the names of secrets',
   'deployment:delete': 'Delete deployments',

@@ -9,9 +9,9 @@ import type { AliasRow } from './queries.ts'
 type End = { deploymentId: string; commitSha: string | null; version: number } | null
 
 export type AliasMove = { from: End; to: End }
-type Reason = 'create' | 'publish' | 'move' | 'rollback' | 'delete'
+type Reason = 'create' | 'publish' | 'move' | 'rollback' | 'end' | 'delete'
 
-/** Tells the hooks that an alias was made, moved or deleted; null if it shows what it showed before. contract 16 §4. */
+/** Tells the hooks that an alias was made, moved, ended or deleted; null if it shows what it showed before. contract 16 §4. */
 export function tellOfMove(
   ctx: Context,
   tx: DbOrTx,

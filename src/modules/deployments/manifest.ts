@@ -10,6 +10,7 @@ import { MAX_SYNC_BYTES } from '../../http/json-body.ts'
 import { parseStorableJson } from '../../http/parse-json.ts'
 import { tooLarge } from '../../platform/byte-stream.ts'
 import { GO_ON, inSteps, type Stop } from '../../platform/in-steps.ts'
+import { previewOf } from '../aliases/previews/renew.ts'
 import { Delivery, UPLOAD_MS } from './manifest/delivery.ts'
 import {
   contentsOf,
@@ -62,6 +63,8 @@ function openSlot(ctx: Context, caller: Caller, manifest: Manifest): UploadSlot 
   const begun = inTransaction(ctx.db, (tx) => {
     const project = requireUploadProject(ctx, tx, caller, manifest.publication)
     refuseHopeless(ctx, project.id, manifest)
+    const { alias, preview } = manifest.publication
+    if (alias !== null) previewOf(tx, project.id, alias, preview)
     const holdings = findHoldings(ctx.db, project.id, contents.keys(), ctx.now())
     const { held } = holdings
     refuseWrongSizes(contents, held)

@@ -38,6 +38,7 @@ export const deploymentView = t.Object({
   workflowRunId: textOrNull,
   fileCount: t.Number(),
   totalSize: t.Number(),
+  preview: orNull(t.String({ description: 'The preview that it was published as' })),
   aliases: t.Array(t.String()),
   urls: t.Object({ sha: t.String(), preview: t.String(), alias: textOrNull }),
   createdBy: actorView,

@@ -69,6 +69,7 @@ describe('GET /api/deployments/:id', () => {
       workflowRunId: null,
       fileCount: 4,
       totalSize: 11,
+      preview: null,
       aliases: ['staging'],
       urls: {
         sha: `http://localhost:3000/repo/Acme/docs/${shaOf('a')}/`,

@@ -199,7 +199,7 @@ function viewsOf(ctx: Context, records: readonly DeploymentRecord[]): Deployment
 
 function publicFields(record: DeploymentRecord) {
   const { id, projectId, owner, repo, commitSha, branch, description } = record
-  const { workflowName, workflowRunId, fileCount, totalSize } = record
+  const { workflowName, workflowRunId, fileCount, totalSize, preview } = record
   return {
     id,
     projectId,
@@ -212,6 +212,7 @@ function publicFields(record: DeploymentRecord) {
     workflowRunId,
     fileCount,
     totalSize,
+    preview,
   }
 }
 

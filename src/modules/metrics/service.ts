@@ -4,6 +4,7 @@ import { AppError } from '../../domain/errors.ts'
 import { errorResponse } from '../../http/error-response.ts'
 import { reserveBytes } from '../../platform/reserve.ts'
 import { equalsInConstantTime } from '../../platform/tokens.ts'
+import { previewCount } from '../aliases/previews.ts'
 import { newestBackupAt } from '../backups/service.ts'
 import { spaceOf, storedContents } from '../storage/service.ts'
 import { countWaiting, deliveryCounts } from '../webhooks/counts.ts'
@@ -73,6 +74,7 @@ function thingMetrics(ctx: Context): Metric[] {
   return [
     gauge('svc_projects', 'Projects', projects),
     gauge('svc_deployments', 'Deployments', deployments),
+    gauge('svc_previews', 'Previews that have not ended', previewCount(ctx)),
     gauge('svc_users', 'Accounts', users),
     gauge('svc_sessions', 'Sessions that have not ended', sessions),
     gauge('svc_api_keys_suspended', 'API keys that wait to be taken over or revoked', suspendedKeys),

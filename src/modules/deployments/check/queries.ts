@@ -9,6 +9,7 @@ export type Problem = {
     | 'deployment_counts'
     | 'alias_project'
     | 'host_label'
+    | 'preview_project'
     | 'asset_size'
     | 'api_key_maker'
     | 'webhook_delivery'
@@ -73,6 +74,12 @@ const RULES: readonly { kind: Problem['kind']; sql: string }[] = [
     kind: 'alias_project',
     sql: `SELECT 'alias ' || a.id || ' (' || a.name || ') points at a deployment of another project' AS detail
           FROM aliases a JOIN deployments d ON d.id = a.deployment_id WHERE d.project_id <> a.project_id`,
+  },
+  {
+    kind: 'preview_project',
+    sql: `SELECT 'deployment ' || d.id || ' was published as the preview ' || a.id || ' (' || a.name || ') of another project' AS detail
+          FROM preview_deployments p JOIN aliases a ON a.id = p.alias_id JOIN deployments d ON d.id = p.deployment_id
+          WHERE d.project_id <> a.project_id`,
   },
   {
     kind: 'host_label',

@@ -33,7 +33,14 @@ export function insertDeployment(db: DbOrTx, deployment: DeploymentRow): void {
 export type DeploymentPatch = Partial<
   Pick<
     DeploymentRow,
-    'branch' | 'description' | 'workflowName' | 'workflowRunId' | 'committedAt' | 'tags' | 'basePath'
+    | 'branch'
+    | 'description'
+    | 'workflowName'
+    | 'workflowRunId'
+    | 'committedAt'
+    | 'tags'
+    | 'basePath'
+    | 'preview'
   >
 >
 

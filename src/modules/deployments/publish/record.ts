@@ -7,6 +7,8 @@ import { deploymentRef } from '../../../domain/hostname.ts'
 import type { StagedBlob } from '../../../platform/blob-store.ts'
 import { claimLabel } from '../../aliases/host-labels.ts'
 import type { AliasMove } from '../../aliases/moves.ts'
+import { endDuePreviewsIn } from '../../aliases/previews/due.ts'
+import { type PreviewOrder, publishedAs } from '../../aliases/previews/renew.ts'
 import { type AliasRow, pointAlias } from '../../aliases/service.ts'
 import type { Project } from '../../projects/service.ts'
 import { attachToAlias, type RuleSetChoice } from '../../rule-sets/service.ts'
@@ -42,7 +44,9 @@ export type Publication = {
   tags: readonly string[] | null
   /** For a project that this upload creates. */
   isPublic: boolean
+  /** The alias or preview to point here. */
   alias: string | null
+  preview: PreviewOrder
   /** `''`, or a folder such as `/dist`. */
   basePath: string | null
   ruleSets: RuleSetChoice
@@ -69,6 +73,7 @@ export function recordPublication(
   { files, publication }: { files: readonly UploadedFile[]; publication: Publication },
   stored: readonly StagedBlob[],
 ): Recorded {
+  endDuePreviewsIn(ctx, tx)
   recordBlobs(ctx, files, stored)
   const before = findDeploymentBySha(tx, project.id, publication.commitSha)
   const deployment = before ?? addDeployment(ctx, tx, actor, project, publication)
@@ -130,6 +135,7 @@ function addDeployment(
     createdBy: actorRef(actor),
     createdAt: now,
     updatedAt: now,
+    preview: null,
   }
   insertDeployment(tx, deployment)
   const wanted = { ref: deploymentRef(commitSha), repo: project.name, owner: project.owner }
@@ -180,16 +186,25 @@ function point(
   actor: Actor,
   project: Project,
   deployment: DeploymentRow,
-  { alias: name, basePath, ruleSets }: Publication,
+  { alias: name, preview, basePath, ruleSets }: Publication,
 ): { alias: AliasRow | null; published: boolean; move: AliasMove | null } {
   if (name === null) {
     if (ruleSets.names.length + ruleSets.ids.length > 0)
-      throw invalidChoice('alias', 'Rule sets are attached to an alias: name one in the field alias')
+      throw invalidChoice(
+        'alias',
+        'Rule sets are attached to an alias: name one in the field alias or preview',
+      )
     return { alias: null, published: false, move: null }
   }
-  const pointing = { project, name, deployment, basePath: basePath ?? deployment.basePath }
+  const pointing = { project, name, deployment, basePath: basePath ?? deployment.basePath, preview }
   const pointed = pointAlias(ctx, tx, actor, pointing)
   const aliasId = pointed.published ? pointed.alias.id : null
   attachToAlias(ctx, tx, actor, { projectId: project.id, aliasId }, ruleSets)
+  if (pointed.alias.expiresAt !== null) markPreview(ctx, tx, pointed.alias, deployment)
   return pointed
+}
+
+function markPreview(ctx: Context, tx: DbOrTx, preview: AliasRow, { id }: DeploymentRow): void {
+  publishedAs(ctx, preview, id)
+  updateDeployment(tx, id, { preview: preview.name })
 }

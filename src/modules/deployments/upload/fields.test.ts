@@ -70,6 +70,7 @@ test('missing or empty fields are null', () => {
     tags: null,
     isPublic: false,
     alias: null,
+    preview: { isNamed: false, expiresIn: null, pullRequest: null, pullRequestUrl: null },
     basePath: null,
     ruleSets: { names: [], ids: [] },
   })
