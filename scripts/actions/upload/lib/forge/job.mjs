@@ -27,14 +27,15 @@ export function readGithubJob(env) {
 }
 
 /**
- * A web address as it may stand in a comment, a header or a file of variables; undefined for anything else.
+ * A web address, as it is where that may stand in a comment and in a file of variables; undefined for anything else.
  *
  * @type {typeof import('./job.d.mts').webAddress}
  */
 export function webAddress(text) {
   if (typeof text !== 'string' || !URL.canParse(text)) return undefined
   const { protocol, href } = new URL(text)
-  return protocol === 'https:' || protocol === 'http:' ? href : undefined
+  if (protocol !== 'https:' && protocol !== 'http:') return undefined
+  return /^[\x21-\x7e]+$/.test(text) && !/[<>"]/.test(text) ? text : href
 }
 
 /**
