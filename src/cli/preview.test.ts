@@ -2,8 +2,11 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { previewCommand } from './preview.ts'
+import { runCommand } from './run-command.ts'
 import { deployFixture } from './testing/deploy-fixture.ts'
 import { type Flavor, type Forge, startForge } from './testing/forge-server.ts'
+import { testIo } from './testing/test-io.ts'
 
 /** `svc deploy --preview` in the jobs of GitHub, Forgejo and GitLab. contract 16 §2. */
 const at = deployFixture()
@@ -203,3 +206,27 @@ test('a locked preview is a note', async () => {
   expect([code, err()]).toEqual([0, expect.stringContaining('the preview x is locked')])
   expect(forge.requests).toEqual([])
 })
+
+test.each<[what: string, env: () => Record<string, string>, ended: string]>([
+  ['the pull request', githubJob, 'pr-7'],
+  ['the merge request', gitlabJob, 'pr-7'],
+  ['the branch', () => ({ ...base(), CI_COMMIT_BRANCH: 'Feature/A' }), 'feature-a'],
+  ['the branch that is gone', endedBranch, 'feature-b'],
+])('svc preview end without a name ends that of %s', async (_what, env, ended) => {
+  at.server.previews.add(ended).add('main')
+  const end = async () => {
+    const io = testIo({ env: env(), cwd: at.folder })
+    const args = ['preview', 'end', '--project', 'acme/site', '--json']
+    return { code: await runCommand({ preview: () => previewCommand }, args, io, 'serve'), ...io }
+  }
+  const [first, again] = [await end(), await end()]
+  expect([first.code, JSON.parse(first.out()), at.server.ended]).toEqual([0, { ended }, [ended]])
+  expect([again.code, JSON.parse(again.out())]).toEqual([0, { ended: null }])
+  expect(forge.requests).toEqual([])
+})
+
+function endedBranch(): Record<string, string> {
+  const GITHUB_EVENT_PATH = join(events, 'delete.json')
+  writeFileSync(GITHUB_EVENT_PATH, JSON.stringify({ ref: 'feature/b', ref_type: 'branch' }))
+  return { ...base(), GITHUB_EVENT_PATH, GITHUB_EVENT_NAME: 'delete', GITHUB_REF: 'refs/heads/main' }
+}

@@ -9,8 +9,7 @@ import {
   printableJson,
   UsageError,
 } from './command.ts'
-import { readGit } from './git.ts'
-import { previewNameOf } from './preview/ci-review.ts'
+import { branchHere, previewNameOf } from './preview/ci-review.ts'
 import { tellForge } from './preview/tell-forge.ts'
 import {
   REMOTE_HELP,
@@ -84,7 +83,7 @@ function line(preview: Row): string {
 async function endPreview(words: readonly string[], flags: Flags, io: Io): Promise<void> {
   const [given, extra] = words
   if (extra !== undefined) throw new UsageError(`one preview at a time, so not "${extra}" too`)
-  const branch = given === undefined ? (await readGit(io.cwd, io.env)).branch : undefined
+  const branch = given === undefined ? await branchHere(io) : undefined
   const preview = previewNameOf(given ?? 'auto', branch, io.env)
   const remote = await remoteProject(flags, io)
   const isEnded = await deletePreview(remote, preview)

@@ -157,6 +157,23 @@ test('closing what is not there: exit 0, and no comment for it', async () => {
   expect([code, forge.comments, log]).toEqual([0, [], expect.stringContaining('There is no preview pr-7')])
 })
 
+test.each<[what: string, given: Record<string, string>, answer: Response | undefined, code: number]>([
+  ['a project that the server does not know', { repo: 'other' }, undefined, 0],
+  ['a page that is not found', {}, new Response('<html>', { status: 404 }), 1],
+  [
+    'a preview that a domain names',
+    {},
+    Response.json({ message: 'x', error: 'ALIAS_IN_USE' }, { status: 409 }),
+    1,
+  ],
+])('closing, and the server says: %s', async (_what, given, answer, expected) => {
+  server.previews.add('pr-7')
+  if (answer !== undefined) server.refusals.push(answer)
+  const { code } = await run({ ...preview, ...given, close: 'true' })
+  expect([code, server.ended]).toEqual([expected, []])
+  if (expected === 1) expect(forge.requests).toEqual([])
+})
+
 test('with an alias too: a pull request is the preview, a push the alias', async () => {
   const both = { ...preview, alias: 'production', expires: '3d' }
   expect((await run(both)).outputs['environment']).toBe('preview/pr-7')

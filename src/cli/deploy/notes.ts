@@ -89,12 +89,10 @@ function noteEarlier(files: readonly HashedFile[], { answer }: Published, progre
 }
 
 /** The same again: whoever only thought of one alias has changed what the others show. */
-function noteOthers({ alias, preview }: Target, { answer, sent }: Published, progress: Progress): void {
+function noteOthers({ alias }: Target, { answer, sent }: Published, progress: Progress): void {
   const { aliases } = isRecord(answer['deployment']) ? answer['deployment'] : {}
   if (!Array.isArray(aliases) || sent.files === 0) return
-  const others = aliases
-    .filter((name) => typeof name === 'string' && name !== (alias ?? preview))
-    .map(printable)
+  const others = aliases.filter((name) => typeof name === 'string' && name !== alias).map(printable)
   if (others.length > 0)
     progress.note(
       `${others.join(', ')} ${others.length === 1 ? 'shows' : 'show'} this commit too, and so what was just published; commit first, or give another --sha, to change one alias`,

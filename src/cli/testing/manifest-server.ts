@@ -61,8 +61,10 @@ export function startManifestServer(apiKey: string): ManifestServer {
     // What an upload that was cut off brought counts, also where this end is still busy with it.
     await Promise.allSettled(receiving)
     state.manifests.push(manifest)
+    const { preview } = manifest
     const uploadId = crypto.randomUUID()
-    uploads.set(uploadId, manifest)
+    uploads.set(uploadId, { ...manifest, ...(preview === undefined ? {} : { alias: preview }) })
+    if (preview !== undefined) state.previews.add(preview)
     const missing = missingOf(manifest, held)
     state.onManifest()
     return Response.json({ uploadId, missing, expiresAt: '2030-01-01T00:00:00.000Z' }, { status: 201 })
@@ -79,10 +81,8 @@ export function startManifestServer(apiKey: string): ManifestServer {
     const [missing] = missingOf(manifest, held)
     if (missing !== undefined) return failure(400, 'UPLOAD_INCOMPLETE', `${missing} is missing`)
     published.push(new Map(manifest.files.map(({ path, sha256 }) => [path, held.get(sha256) ?? ''])))
-    const name = manifest.alias ?? manifest.preview
-    const isPublished = name !== undefined && !state.lockedAliases.has(name)
-    if (isPublished) pointed.set(name, manifest.commitSha)
-    if (manifest.preview !== undefined) state.previews.add(manifest.preview)
+    const isPublished = manifest.alias !== undefined && !state.lockedAliases.has(manifest.alias)
+    if (isPublished) pointed.set(manifest.alias ?? '', manifest.commitSha)
     const aliases = [...pointed].flatMap(([name, sha]) => (sha === manifest.commitSha ? [name] : []))
     const kept = { fileCount: keep(manifest), aliases }
     return Response.json(publishedAnswer(manifest, isPublished, kept), { status: 201 })
@@ -122,7 +122,7 @@ export function startManifestServer(apiKey: string): ManifestServer {
 
 /** The project `p1` and its previews. */
 function aboutPreviews(state: ManifestServer, method: string, path: string): Response {
-  if (method === 'GET' && /^\/api\/projects\/acme\/[\w-]+$/.test(path)) return Response.json({ id: 'p1' })
+  if (method === 'GET' && path === '/api/projects/acme/site') return Response.json({ id: 'p1' })
   const name = /^\/api\/projects\/p1\/previews\/([\w-]+)$/.exec(path)?.[1] ?? ''
   if (method !== 'DELETE' || !state.previews.delete(name))
     return failure(404, 'Not Found', 'There is no such preview')
@@ -143,7 +143,7 @@ function publishedAnswer(
   isPublished: boolean,
   kept: { fileCount: number; aliases: string[] },
 ): object {
-  const { owner, repo, commitSha, preview, alias = preview ?? '', files } = manifest
+  const { owner, repo, commitSha, alias = '', files } = manifest
   const host = (name: string) => `http://${name}--${repo}--${owner}.localhost/`
   const deployment = {
     id: 'd1',
@@ -157,7 +157,7 @@ function publishedAnswer(
       alias: isPublished ? host(alias) : null,
     },
   }
-  const expiresAt = preview === undefined ? null : '2030-01-08T00:00:00.000Z'
+  const expiresAt = manifest.preview === undefined ? null : '2030-01-08T00:00:00.000Z'
   const record = alias === '' ? {} : { alias: { name: alias, url: host(alias), expiresAt } }
   return { success: true, deployment, published: isPublished, ...record }
 }

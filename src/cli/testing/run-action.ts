@@ -21,34 +21,35 @@ export async function runUploadAction(given: Record<string, string>, job: Job): 
   const at = (name: string) => join(files, name)
   for (const name of ['output', 'summary']) writeFileSync(at(name), '')
   writeFileSync(at('event.json'), JSON.stringify(job.event))
-  const child = Bun.spawn([NODE, join(UPLOAD, action.runs.main)], {
-    cwd: files,
-    env: {
-      PATH: '/nonexistent',
-      GITHUB_ACTIONS: 'true',
-      GITHUB_WORKSPACE: job.workspace,
-      GITHUB_OUTPUT: at('output'),
-      GITHUB_STEP_SUMMARY: at('summary'),
-      GITHUB_EVENT_PATH: at('event.json'),
-      ...job.env,
-      ...inputsOf(action.inputs, given, job.token),
-    },
-    stdout: 'pipe',
-    stderr: 'pipe',
+  const { code, log } = await spawned([NODE, join(UPLOAD, action.runs.main)], files, {
+    PATH: '/nonexistent',
+    GITHUB_ACTIONS: 'true',
+    GITHUB_WORKSPACE: job.workspace,
+    GITHUB_OUTPUT: at('output'),
+    GITHUB_STEP_SUMMARY: at('summary'),
+    GITHUB_EVENT_PATH: at('event.json'),
+    ...job.env,
+    ...inputsOf(action.inputs, given, job.token),
   })
-  const [stdout, stderr, code] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ])
   const run = {
     code,
-    log: stdout + stderr,
+    log,
     outputs: outputsOf(readFileSync(at('output'), 'utf8')),
     summary: readFileSync(at('summary'), 'utf8'),
   }
   rmSync(files, { recursive: true })
   return run
+}
+
+/** A command that ran to its end, with all that it said. */
+export async function spawned(
+  command: string[],
+  cwd: string,
+  env: Record<string, string>,
+): Promise<{ code: number; log: string }> {
+  const child = Bun.spawn(command, { cwd, env, stdout: 'pipe', stderr: 'pipe' })
+  const said = [new Response(child.stdout).text(), new Response(child.stderr).text()]
+  return { code: await child.exited, log: (await Promise.all(said)).join('') }
 }
 
 function inputsOf(

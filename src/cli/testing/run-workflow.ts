@@ -1,5 +1,5 @@
 import { parse } from 'yaml'
-import { type ActionRun, runUploadAction } from './run-action.ts'
+import { type ActionRun, runUploadAction, spawned } from './run-action.ts'
 
 /** What a workflow is started by and with, as the contexts of its expressions name it. */
 export type WorkflowJob = {
@@ -73,17 +73,8 @@ export async function runShell(
   cwd: string,
   env: Record<string, string> = {},
 ): Promise<string> {
-  const child = Bun.spawn(['sh', '-ec', script], {
-    cwd,
-    env: { PATH: process.env['PATH'] ?? '', HOME: cwd, ...env },
-    stdout: 'pipe',
-    stderr: 'pipe',
-  })
-  const [stdout, stderr, code] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ])
-  if (code !== 0) throw new Error(`${script} ended with ${code}: ${stdout}${stderr}`)
-  return stdout + stderr
+  const all = { PATH: process.env['PATH'] ?? '', HOME: cwd, ...env }
+  const { code, log } = await spawned(['sh', '-ec', script], cwd, all)
+  if (code !== 0) throw new Error(`${script} ended with ${code}: ${log}`)
+  return log
 }

@@ -16,7 +16,7 @@ export function readGithubJob(env) {
     repository: /^[\w.-]+\/[\w.-]+$/.test(repository ?? '') ? repository : undefined,
     headSha: textOf(head['sha']) ?? textOf(env['GITHUB_SHA']),
     headBranch: textOf(head['ref']) ?? textOf(env['GITHUB_HEAD_REF']) ?? branchOf(event, env),
-    logUrl: webAddress(`${env['GITHUB_SERVER_URL']}/${repository}/actions/runs/${env['GITHUB_RUN_ID']}`),
+    logUrl: logUrlOf(env),
     subject: isOfPullRequest ? textOf(said['title']) : firstLine(objectOf(event['head_commit'])['message']),
     isOfPullRequest,
     isFork: 'repo' in head && isOtherRepository(head, said, env),
@@ -36,6 +36,11 @@ export function webAddress(text) {
   const { protocol, href } = new URL(text)
   if (protocol !== 'https:' && protocol !== 'http:') return undefined
   return /^[\x21-\x7e]+$/.test(text) && !/[<>"]/.test(text) ? text : href
+}
+
+/** @param {import('./job.d.mts').Env} env */
+function logUrlOf({ GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: repository, GITHUB_RUN_ID: run }) {
+  return run ? webAddress(`${server}/${repository}/actions/runs/${run}`) : undefined
 }
 
 /**
