@@ -112,7 +112,7 @@ export const ALIAS_COLUMNS: Column<AliasView>[] = [
     label: 'Alias',
     cell: (alias) => html`
       <a href=${aliasHref(alias.projectId, alias.id)}><strong>${alias.name}</strong></a>${' '}
-      ${alias.isLocked && badge('Locked', 'warn')}
+      ${alias.isPreview && badge('Preview', 'info')} ${alias.isLocked && badge('Locked', 'warn')}
     `,
   },
   {

@@ -1,6 +1,7 @@
 import type { AliasView } from '../../src/modules/aliases/service.ts'
 import type { Comparison } from '../../src/modules/deployments/browse.ts'
 import type { DeploymentView } from '../../src/modules/deployments/service.ts'
+import { endOf } from '../aliases/previews.ts'
 import { badge } from '../components/badge.ts'
 import { button, linkButton } from '../components/button.ts'
 import { card } from '../components/card.ts'
@@ -68,6 +69,7 @@ const facts = ({ deployment }: DeploymentPageProps): Html =>
     details([
       ['Commit', html`<code>${deployment.commitSha}</code>`],
       ['Branch', deployment.branch],
+      ['Preview', deployment.preview],
       ['Published', time(deployment.createdAt)],
       [
         'Added to',
@@ -97,7 +99,10 @@ function releases({ project, can, deployment, aliases, failed }: DeploymentPageP
         here.length === 0
           ? html`<p class="muted">No alias points here.</p>`
           : html`<p class="facts">${here.map(
-              (alias) => html`${badge(alias.name, 'good')} <a href=${alias.url}>${alias.url}</a>`,
+              (alias) =>
+                html`${badge(alias.name, 'good')} <a href=${alias.url}>${alias.url}</a>${
+                  alias.isPreview && html` <span class="muted">Ends: ${endOf(alias)}</span>`
+                }`,
             )}</p>`
       }
       ${

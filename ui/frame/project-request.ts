@@ -13,6 +13,7 @@ import { decidedForm, expectedFailure, queryOf, seeOther, viewerOf } from './pag
 const CAN = {
   publish: 'deployment:create',
   moveAliases: 'alias:write',
+  endPreviews: 'preview:end',
   manageAliases: 'alias:manage',
   deleteDeployments: 'deployment:delete',
   configureTraffic: 'traffic:configure',

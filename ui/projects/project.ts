@@ -1,7 +1,9 @@
+import type { PreviewView } from '../../src/modules/aliases/previews.ts'
 import type { AliasView } from '../../src/modules/aliases/service.ts'
 import type { ProjectAnalytics } from '../../src/modules/analytics/service.ts'
 import type { DeploymentView } from '../../src/modules/deployments/service.ts'
 import { ALIAS_COLUMNS } from '../aliases/aliases.ts'
+import { previewsCard } from '../aliases/previews.ts'
 import { visibilityBadge } from '../components/badge.ts'
 import { linkButton } from '../components/button.ts'
 import { card } from '../components/card.ts'
@@ -15,11 +17,15 @@ import { deploymentHref, deploymentTable } from '../deployments/deployment-table
 import { type PublishPageProps, publishCards } from '../deployments/publish.ts'
 import { waitingForFirst } from '../deployments/publish-panel.ts'
 import { projectFrame, projectHref } from '../frame/project-frame.ts'
+import type { Failed } from '../frame/project-request.ts'
 
 type ProjectPageProps = PublishPageProps & {
   /** Those that changed last, first. */
   aliases: readonly AliasView[]
   aliasCount: number
+  /** The soonest end first. */
+  previews: readonly PreviewView[]
+  refused?: Failed | undefined
   /** Newest first. */
   deployments: readonly DeploymentView[]
   deploymentCount: number
@@ -91,15 +97,17 @@ const published = (props: ProjectPageProps): Html => html`
     },
     deploymentTable(props.deployments),
   )}
+  ${previewsCard(props)}
   ${props.visits !== undefined && visits(props.project.id, props.visits)}
 `
 
 const MAX_ALIASES = 5
 
-/** `production` first, wherever it last moved. */
+/** `production` first, wherever it last moved. Previews have a card of their own. */
 const liveRows = (aliases: readonly AliasView[]): AliasView[] => {
   const isMain = ({ name }: AliasView) => name === 'production'
-  return [...aliases.filter(isMain), ...aliases.filter((one) => !isMain(one))].slice(0, MAX_ALIASES)
+  const isOther = (one: AliasView) => !isMain(one) && !one.isPreview
+  return [...aliases.filter(isMain), ...aliases.filter(isOther)].slice(0, MAX_ALIASES)
 }
 
 const visits = (projectId: string, { series, totals }: Visits): Html =>

@@ -1,5 +1,6 @@
 // Test support: users, projects, deployments and other props that the samples of several areas share.
 
+import type { PreviewView } from '../../src/modules/aliases/previews.ts'
 import type { AliasView } from '../../src/modules/aliases/service.ts'
 import type { DeploymentView } from '../../src/modules/deployments/service.ts'
 import type { ProjectView } from '../../src/modules/projects/service.ts'
@@ -63,6 +64,7 @@ const project: ProjectView = {
 const all = (may: boolean): Can => ({
   publish: may,
   moveAliases: may,
+  endPreviews: may,
   manageAliases: may,
   deleteDeployments: may,
   configureTraffic: may,
@@ -100,6 +102,17 @@ const alias = (id: string, name: string, commitSha: string, isLocked: boolean): 
 })
 export const production = alias('a1', 'production', sha, true)
 export const aliases = [production, alias('a2', 'staging', olderSha, false)]
+
+export const previews: PreviewView[] = [
+  {
+    ...alias('a3', 'pr-12', sha, false),
+    isPreview: true,
+    expiresAt: '2026-12-01T09:00:00.000Z',
+    pullRequest: { number: 12, url: 'https://git.example.com/acme/website/pull/12' },
+    deployments: 3,
+    lastPublishedAt: at,
+  },
+]
 
 export const maker = { kind: 'key' as const, id: 'k1', name: 'Website CI' }
 

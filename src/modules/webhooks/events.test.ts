@@ -4,6 +4,7 @@ import { HOUR_MS, MINUTE_MS } from '../../domain/durations.ts'
 import { type HookApp, hookApp, type Made } from '../../testing/hook-app.ts'
 import { publishTo } from '../../testing/hook-publish.ts'
 import type { Received } from '../../testing/hook-receiver.ts'
+import { endDuePreviews } from '../aliases/previews/due.ts'
 import { tellOfBackup, tellOfCertificate, watchForHooks } from './watch.ts'
 
 const SHA = 'b'.repeat(40)
@@ -255,4 +256,28 @@ test('a change that is rolled back, and a hook that did not want it, send nothin
   const moved = await toldOf(() => hooks.call('POST', '/api/aliases', { ...json, name: 'other' }))
   expect(moved.requests.map(({ path }) => path).sort()).toEqual(['/all', '/mine'])
   expect(await hooks.deliveries(few)).toEqual([])
+})
+
+test('a preview tells of its release and, by hand or by time, of its end', async () => {
+  const sha = 'd'.repeat(40)
+  const published = await toldOf(() => publishTo(hooks, { commitSha: sha, preview: 'pr-1', expiresIn: '1h' }))
+  expect(names(published.mine)).toEqual(['alias.moved', 'deployment.created', 'deployment.released'])
+  const released = published.mine.find(({ event }) => event === 'deployment.released')
+  expect(released?.data).toMatchObject({ alias: 'pr-1', previous: null, deployment: { preview: 'pr-1' } })
+  const ended = await toldOf(() =>
+    hooks.call('DELETE', `/api/projects/${hooks.site.projectId}/previews/pr-1`),
+  )
+  const data = (events: Event[]) => Object.fromEntries(events.map(({ event, data }) => [event, data]))
+  const from = { commitSha: sha, version: 1, deploymentId: expect.any(String) }
+  expect(data(ended.mine)).toEqual({
+    'alias.moved': { alias: 'pr-1', from, to: null, reason: 'end' },
+    'preview.ended': { name: 'pr-1', reason: 'closed' },
+  })
+  await publishTo(hooks, { commitSha: 'e'.repeat(40), preview: 'pr-2', expiresIn: '1h' })
+  hooks.app.advance(HOUR_MS)
+  const expired = await toldOf(() => endDuePreviews(hooks.app.ctx))
+  expect(data(expired.all)['preview.ended']).toEqual({ name: 'pr-2', reason: 'expired' })
+  expect(expired.all.find(({ event }) => event === 'preview.ended')).toMatchObject({
+    actor: { kind: 'operator' },
+  })
 })
