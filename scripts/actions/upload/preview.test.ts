@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Flavor, type Forge, startForge } from '../../../src/cli/testing/forge-server.ts'
+import { type Comment, type Flavor, type Forge, startForge } from '../../../src/cli/testing/forge-server.ts'
 import { type ManifestServer, startManifestServer } from '../../../src/cli/testing/manifest-server.ts'
 import { runUploadAction } from '../../../src/cli/testing/run-action.ts'
 
@@ -307,6 +307,21 @@ describe('hostile threads', () => {
     forge.comments.push({ id: 1, body: MARKER, author: { id: 41_898_282, login: 'x[bot]', type: 'Bot' } })
     await run(preview)
     expect(forge.comments.map(({ body }) => body)).toEqual([MARKER, expect.stringContaining('**Preview')])
+  })
+
+  test('where an account has a name and no number, the name counts', async () => {
+    forge.instead = (method, path) =>
+      method === 'GET' && path === '/user' ? Response.json({ login: 'ci' }) : undefined
+    const authors = [
+      { id: 3, login: 'CI' },
+      { login: 'ci-2', type: 'Bot' },
+      { login: 'ci' },
+    ] as Comment['author'][]
+    forge.comments.push(...authors.map((author, at) => ({ id: at, body: MARKER, author })))
+    await run(preview)
+    expect(forge.requests.filter(({ method }) => method !== 'GET').map(({ path }) => path)[0]).toBe(
+      '/repos/acme/site/issues/comments/2',
+    )
   })
 
   test('the marker anywhere but in the first line is no marker', async () => {

@@ -29,7 +29,7 @@ export async function writeComment(call, thread, { marker, text, isEditOnly }) {
  * @param {string} marker
  */
 async function findComment(call, thread, marker) {
-  const me = await ownId(call)
+  const me = await ownAccount(call)
   for await (const comment of rowsOf(call, `${thread.list}?`)) {
     const [first] = String(comment['body'] ?? '').split(/\r?\n/, 1)
     if (first?.trimEnd() === marker && isOwn(comment['user'] ?? comment['author'], me))
@@ -43,10 +43,11 @@ async function findComment(call, thread, marker) {
  *
  * @param {import('./call.mjs').ForgeCall} call
  */
-async function ownId(call) {
+async function ownAccount(call) {
   try {
     const { json } = await call('GET', '/user')
-    return typeof json === 'object' && json !== null && 'id' in json ? json.id : undefined
+    const me = accountOf(json)
+    return me.id === undefined && me.name === undefined ? undefined : me
   } catch (error) {
     if (error instanceof ForgeRefusal && error.status !== 0) return undefined
     throw error
@@ -58,12 +59,22 @@ const FORGEJO_JOBS = -2
 
 /**
  * @param {unknown} author
- * @param {unknown} me
+ * @param {ReturnType<typeof accountOf> | undefined} me
  */
 function isOwn(author, me) {
-  const { id, type, bot, username } = /** @type {Record<string, unknown>} */ (author ?? {})
-  if (me !== undefined) return id === me
-  return (
-    type === 'Bot' || id === FORGEJO_JOBS || bot === true || /^(project|group)_\d+_bot/.test(String(username))
-  )
+  const { id, name, isBot } = accountOf(author)
+  if (me === undefined) return isBot || id === FORGEJO_JOBS
+  return id === undefined || me.id === undefined ? name !== undefined && name === me.name : id === me.id
+}
+
+/**
+ * As GitHub and Forgejo write an account, or GitLab.
+ *
+ * @param {unknown} user
+ */
+function accountOf(user) {
+  const { id, login, username, type, bot } = /** @type {Record<string, unknown>} */ (user ?? {})
+  const name = login ?? username
+  const isBot = type === 'Bot' || bot === true || /^(project|group)_\d+_bot/.test(String(username))
+  return { id, name, isBot }
 }
