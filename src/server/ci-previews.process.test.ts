@@ -156,6 +156,27 @@ test.each<Flavor>(['github', 'forgejo'])(
   60_000,
 )
 
+test.each([
+  ['docs/ci.md', workflow],
+  ['the example', example],
+])(
+  'a pull request of a fork, which has no secrets: green, and nothing is sent (%s)',
+  async (_what, yaml) => {
+    const forge = startForge('github')
+    const folder = await makeRepository(`fork-${yaml.length}`)
+    for (const action of ['opened', 'closed']) {
+      const job = pullRequest(forge, folder, action, await commit(folder, action))
+      const { pull_request } = job.github.event as { pull_request: { head: { repo: object } } }
+      pull_request.head.repo = { full_name: 'mallory/site' }
+      const run = await runWorkflow(yaml, { ...job, vars: {}, secrets: {} })
+      expect(run).toMatchObject({ code: 0, log: expect.stringMatching(/^::notice::.*fork/m), outputs: {} })
+    }
+    expect(forge.requests).toEqual([])
+    await forge.stop()
+  },
+  60_000,
+)
+
 test('the workflow asks for the permissions that comment and deployment need', () => {
   for (const line of ['pull-requests: write', 'deployments: write', 'statuses: write'])
     for (const file of [workflow, example]) expect(file).toContain(line)

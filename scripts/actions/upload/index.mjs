@@ -68,8 +68,8 @@ async function close(inputs) {
  * @param {import('./lib/forge/tell.d.mts').Outcome} outcome
  */
 async function tell({ token, job, wants, target }, outcome) {
-  if (token === '') return
   const { owner, repo, preview, alias } = target
+  if (token === '' || (preview ?? alias) === undefined || !(wants.comment || wants.deployment)) return
   const site = { project: `${owner}/${repo}`, preview, alias }
   const trouble = await tellGithub({ job, token, send: sendOnce, wants }, site, outcome)
   if (trouble !== undefined) runner.notice(`The forge was not told: ${trouble}`)

@@ -222,11 +222,12 @@ test.each([
   expect(server.requests).toEqual([])
 })
 
-test('comment and deployment can be turned off; without a token there is neither', async () => {
+test('comment and deployment can be turned off; without a token or a name there is neither', async () => {
   await run({ ...preview, comment: 'false', deployment: 'false' })
   await run({ ...preview, 'github-token': '' })
+  await run({})
   expect(forge.requests).toEqual([])
-  expect(server.publishedCount()).toBe(2)
+  expect(server.publishedCount()).toBe(3)
 })
 
 test('Forgejo: its one comment without pages, and a commit status in place of a deployment', async () => {
