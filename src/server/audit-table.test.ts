@@ -93,6 +93,9 @@ const CHANGES: [route: string, actions: string[], content?: Content][] = [
     { json: { projectId: '{projectId}', name: 'next', deploymentId: '{deploymentId}' } },
   ],
   ['PATCH /api/aliases/:aliasId', ['alias.change'], { json: { isLocked: true } }],
+  ['PATCH /api/aliases/:previewId', ['alias.change'], { json: { expiresAt: null } }],
+  ['DELETE /api/aliases/:previewId', ['preview.end']],
+  ['DELETE /api/projects/:projectId/previews/:previewName', ['preview.end']],
   ['DELETE /api/assets/:assetId', ['asset.delete']],
   ['POST /api/proxy-rules/project/:projectId', ['proxy_rule.create'], { json: rule }],
   [

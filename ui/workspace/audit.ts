@@ -103,6 +103,7 @@ const ACTIONS = [
   'membership.leave',
   'permission.grant',
   'permission.revoke',
+  'preview.end',
   'project.change',
   'project.create',
   'project.delete',

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../domain/durations.ts'
 import { isoTime } from '../../domain/iso-time.ts'
 import { zip } from '../../platform/archive/zip.fixture.ts'
+import { serveKnownUrl } from '../../site/known-urls.ts'
 import { ask } from '../../testing/ask.ts'
 import { nextSha, publishForm } from '../../testing/preview-publish.ts'
 import { SEED_OWNER, type Seeded, seedDeployment } from '../../testing/seed.ts'
@@ -279,10 +280,17 @@ describe('from its end on it is gone, without any sweep', () => {
     expect(await statusAt('gone')).toBe(200)
   })
 
-  test('its address leads nowhere when nothing but time passes', async () => {
+  test('its known address leads nowhere when nothing but time passes', async () => {
     await published({ preview: 'quiet', expiresIn: '1h' })
     expect(await statusAt('quiet')).toBe(200)
+    const known = () =>
+      serveKnownUrl(
+        app.ctx,
+        new Request(`http://${hostOf('quiet')}/`, { headers: { host: hostOf('quiet') } }),
+      )
+    expect(known()?.status).toBe(200)
     app.advance(HOUR_MS)
+    expect(known()).toBeUndefined()
     for (let i = 0; i < 3; i++) expect(await statusAt('quiet')).toBe(404)
   })
 

@@ -4,6 +4,8 @@ import { bodyText } from '../../http/body-text.ts'
 import { pageOf } from '../../http/pagination.ts'
 import type { About } from '../auth/authorize.ts'
 import { type BodyInput, guard, type PathInput } from '../auth/guard.ts'
+import { projectView } from '../projects/model.ts'
+import { belowOrProject, mayBelow } from '../projects/named.ts'
 import { aboutFilters, aboutProject, aboutProjectName } from '../projects/service.ts'
 import {
   aliasPatchBody,
@@ -103,11 +105,16 @@ export const previewRoutes = (ctx: Context) => {
   const onProject = { on: ({ params }: PathInput) => aboutProject(ctx, params['id']) }
   return new Elysia({ prefix: '/api/projects/:id/previews', tags: ['Aliases'] })
     .use(guard(ctx))
-    .get('/', ({ grant }) => ({ previews: listPreviews(ctx, grant) }), {
-      may: { action: 'project:read', ...onProject },
-      response: t.Object({ previews: t.Array(previewView) }),
-      detail: { summary: 'The previews of a project, the soonest end first' },
-    })
+    .get(
+      '/',
+      ({ grant, params }) =>
+        belowOrProject(ctx, grant, params.id, () => ({ previews: listPreviews(ctx, grant) })),
+      {
+        may: mayBelow(ctx, 'previews', 'project:read'),
+        response: t.Union([t.Object({ previews: t.Array(previewView) }), projectView]),
+        detail: { summary: 'The previews of a project, the soonest end first' },
+      },
+    )
     .delete(
       '/:name',
       ({ grant, params, status }) => {
