@@ -43,10 +43,11 @@ export function noteLeftOut([first, ...more]: readonly string[], progress: Progr
   )
 }
 
-function noteAlias({ alias }: Target, { isPublished }: Published, progress: Progress): void {
-  if (alias === undefined) progress.note('no alias was named, so none was moved; --alias NAME moves one')
-  else if (!isPublished)
-    progress.note(`the alias ${alias} is locked, so it was not moved; the deployment is kept`)
+function noteAlias({ alias, preview }: Target, { isPublished }: Published, progress: Progress): void {
+  const place = preview === undefined ? `alias ${alias}` : `preview ${preview}`
+  if (alias === undefined && preview === undefined)
+    progress.note('no alias was named, so none was moved; --alias NAME moves one')
+  else if (!isPublished) progress.note(`the ${place} is locked, so it was not moved; the deployment is kept`)
 }
 
 /** A common mistake: the folder above the one with the build. The server says it too where an alias shows it. */

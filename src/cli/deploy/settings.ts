@@ -7,14 +7,14 @@ import { findConfigFile } from '../config-file.ts'
 import { findLogin } from '../credentials.ts'
 import { casOfMarkedFile } from '../extra-cas.ts'
 import { type GitFacts, readGit } from '../git.ts'
+import { type PreviewFlags, previewFields } from '../preview/fields.ts'
 import type { Target } from './upload.ts'
 
-export type DeployFlags = {
+export type DeployFlags = PreviewFlags & {
   'api-url'?: string | undefined
   'api-key'?: string | undefined
   project?: string | undefined
   sha?: string | undefined
-  alias?: string | undefined
   branch?: string | undefined
   message?: string | undefined
   public?: boolean | undefined
@@ -43,13 +43,15 @@ export async function readDeploySettings(
   const project = flags.project ?? config.project ?? git.project
   if (project === undefined)
     throw new UsageError('no project: give --project owner/repo, or "project" in .svc/config.json')
+  const facts = commitFacts(flags, git)
   return {
     api: findApiAddress(flags['api-url'], io.env, config),
     apiKey: flags['api-key'] || io.env['SVC_API_KEY'] || undefined,
     target: {
       ...parseProject(project),
-      ...commitFacts(flags, git),
+      ...facts,
       ...given('alias', flags.alias),
+      ...previewFields(flags, facts.branch, io.env),
       ...(flags.public ? { isPublic: true } : {}),
     },
   }

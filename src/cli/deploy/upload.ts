@@ -16,6 +16,11 @@ export type Target = {
   baseSha?: string
   branch?: string
   alias?: string
+  /** An alias with an end, in place of `alias`. contract 16 §2. */
+  preview?: string
+  expiresIn?: string
+  pullRequest?: number
+  pullRequestUrl?: string
   description?: string
   /** Only used when the upload creates the project: its site is then public. */
   isPublic?: true

@@ -5,6 +5,7 @@ type ReceivedManifest = {
   repo: string
   commitSha: string
   alias?: string
+  preview?: string
   files: { path: string; size: number; sha256: string }[]
   [more: string]: unknown
 }
@@ -22,6 +23,10 @@ export type ManifestServer = {
   /** Answers that the next requests get instead, before their bodies are read. */
   refusals: Response[]
   lockedAliases: Set<string>
+  /** Previews that were ended. */
+  ended: string[]
+  /** Previews that are there. */
+  previews: Set<string>
   /** Called when a manifest was answered, before any content is sent. */
   onManifest: () => void
   stop(): void
@@ -40,6 +45,8 @@ export function startManifestServer(apiKey: string): ManifestServer {
     arrived: [],
     refusals: [],
     lockedAliases: new Set(),
+    ended: [],
+    previews: new Set(),
     onManifest: () => {},
     stop: () => server.stop(true),
   }
@@ -51,8 +58,10 @@ export function startManifestServer(apiKey: string): ManifestServer {
     // What an upload that was cut off brought counts, also where this end is still busy with it.
     await Promise.allSettled(receiving)
     state.manifests.push(manifest)
+    const { preview } = manifest
     const uploadId = crypto.randomUUID()
-    uploads.set(uploadId, manifest)
+    uploads.set(uploadId, { ...manifest, ...(preview === undefined ? {} : { alias: preview }) })
+    if (preview !== undefined) state.previews.add(preview)
     const missing = missingOf(manifest, held)
     state.onManifest()
     return Response.json({ uploadId, missing, expiresAt: '2030-01-01T00:00:00.000Z' }, { status: 201 })
@@ -86,7 +95,7 @@ export function startManifestServer(apiKey: string): ManifestServer {
       return received.finally(() => receiving.delete(received))
     }
     if (request.method === 'POST' && pathname === '/api/deployments/manifest') return openUpload(request)
-    return failure(404, 'Not Found', 'There is no such route')
+    return aboutPreviews(state, request.method, pathname)
   }
   const server = Bun.serve({
     hostname: '127.0.0.1',
@@ -96,6 +105,16 @@ export function startManifestServer(apiKey: string): ManifestServer {
   })
   state.url = `http://127.0.0.1:${server.port}`
   return state
+}
+
+/** The project `p1` and its previews. */
+function aboutPreviews(state: ManifestServer, method: string, path: string): Response {
+  if (method === 'GET' && path === '/api/projects/acme/site') return Response.json({ id: 'p1' })
+  const name = /^\/api\/projects\/p1\/previews\/([\w-]+)$/.exec(path)?.[1] ?? ''
+  if (method !== 'DELETE' || !state.previews.delete(name))
+    return failure(404, 'Not Found', 'There is no such preview')
+  state.ended.push(name)
+  return new Response(null, { status: 204 })
 }
 
 export function failure(status: number, error: string, message: string, headers = {}): Response {
@@ -122,7 +141,8 @@ function publishedAnswer(manifest: ReceivedManifest, isPublished: boolean): obje
       alias: isPublished ? host(alias) : null,
     },
   }
-  const record = alias === '' ? {} : { alias: { name: alias, url: host(alias) } }
+  const expiresAt = manifest.preview === undefined ? null : '2030-01-08T00:00:00.000Z'
+  const record = alias === '' ? {} : { alias: { name: alias, url: host(alias), expiresAt } }
   return { success: true, deployment, published: isPublished, ...record }
 }
 
