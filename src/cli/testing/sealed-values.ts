@@ -12,7 +12,10 @@ export function storeSealedValues(folder: string): void {
   sqlite.run("INSERT INTO users VALUES ('u', 'a@example.com', NULL, 'admin', ?, 0, 0, 0)", [
     secrets.seal('totp', 'totp u'),
   ])
-  sqlite.run("INSERT INTO projects VALUES ('p', 'acme', 'docs', 'docs', 1, 0, 'guest', NULL, NULL, 0, 0)")
+  sqlite.run(
+    `INSERT INTO projects (id, owner, name, display_name, is_public, allow_public_signup, required_role, created_at, updated_at)
+     VALUES ('p', 'acme', 'docs', 'docs', 1, 0, 'guest', 0, 0)`,
+  )
   sqlite.run("INSERT INTO project_secrets VALUES ('p', 'KEY', ?, 0, 'contributor')", [
     secrets.seal('value', 'project:p:secret:KEY'),
   ])

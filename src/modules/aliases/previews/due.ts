@@ -1,7 +1,7 @@
 import type { Context } from '../../../context.ts'
 import type { Db, DbOrTx } from '../../../db/open.ts'
 import { inTidyingTransaction } from '../../../db/tidying.ts'
-import { SECOND_MS } from '../../../domain/durations.ts'
+import { MINUTE_MS } from '../../../domain/durations.ts'
 import { GO_ON, type Stop } from '../../../platform/in-steps.ts'
 import { nextTurn } from '../../../platform/next-turn.ts'
 import { onePer } from '../../../platform/one-per.ts'
@@ -44,8 +44,8 @@ function endFirstDue(ctx: Context, tx: DbOrTx): void {
   if (preview !== undefined) endPreview(ctx, tx, { kind: 'operator' }, preview, 'expired')
 }
 
-/** How long requests go on without the previews that could not be ended, such as on a failing disk. */
-const REST_MS = SECOND_MS
+/** How long requests do not try again after previews could not be ended: a locked database would hold up each. */
+const REST_MS = MINUTE_MS
 
 type Ending = { running: Promise<void> | undefined; restUntil: number }
 const endings = onePer((_: Context): Ending => ({ running: undefined, restUntil: 0 }))
