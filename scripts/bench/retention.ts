@@ -16,6 +16,8 @@ const OWN_FILES = 5
 /** In 10^6 bytes: 64 MiB. */
 const MOST_MEGABYTES = 67.1
 const MOST_MS = 250
+/** Requests before, so that their own garbage is not counted. */
+const WARM_UP = 1000
 const GRACE = { RETENTION_GRACE_MINUTES: '0' }
 
 /** What others notice of a run over many deployments: how long requests wait meanwhile, and the memory it takes. */
@@ -27,7 +29,7 @@ export async function benchRetention(lab: Lab, _pace: Pace): Promise<Line[]> {
   addDeployments(first.dataDir)
   const svc = await startSvc(lab, { dataDir: first.dataDir, env: GRACE })
   const cookie = await cookieOf(svc)
-  for (let i = 0; i < 50; i++) await askOnce(svc)
+  for (let i = 0; i < WARM_UP; i++) await askOnce(svc)
   await untilQuiet(svc.process.pid)
   resetPeak(svc.process.pid)
   const before = peakMegabytes(svc.process.pid)

@@ -6,12 +6,17 @@ const AT_ONCE = 500
 
 /**
  * The bytes that the disk gets back: contents and their compressed forms that nothing in the workspace needs any more.
- * `leaving`: how many files of each content are still there but about to go. Works in small steps.
+ * `contents` are those that lose files; `leaving` says how many files of each are still there but about to go. Works in small
+ * steps.
  */
-export async function freedBytes(ctx: Context, leaving: ReadonlyMap<number, number>): Promise<number> {
+export async function freedBytes(
+  ctx: Context,
+  contents: Iterable<number>,
+  leaving: ReadonlyMap<number, number> = new Map(),
+): Promise<number> {
   const freed = new Freed(ctx, leaving)
   let looked = 0
-  for (const id of leaving.keys()) {
+  for (const id of contents) {
     freed.look(id)
     looked += 1
     if (looked % AT_ONCE === 0) await nextTurn()

@@ -119,6 +119,18 @@ test('what belongs to a preview stays until it ends, and is not counted among th
   expect(docs.ids()).toContain(shown)
 })
 
+test('a preview whose end has passed keeps nothing, whether or not it was swept', async () => {
+  const shown = await docs.publish({ 'a.txt': 'a' }, 'pr-1')
+  const last = await docs.publish({ 'b.txt': 'b' })
+  runSql(docs.app, 'UPDATE aliases SET expires_at = ?1', docs.app.ctx.now() + 1000)
+  docs.app.advance(1000)
+  await docs.call('PUT', '/retention', { keepLast: 1 })
+  const tried = await docs.run()
+  expect(tried.removed.map(({ id }) => id)).toEqual([shown])
+  expect(await docs.run({ dryRun: false })).toEqual({ ...tried, dryRun: false })
+  expect(docs.ids()).toEqual([last])
+})
+
 test('what is younger than the grace time stays', async () => {
   docs.app.close()
   docs = await retentionApp({ RETENTION_GRACE_MINUTES: '60' })

@@ -16,7 +16,8 @@ import { type Removal, removePlanned } from './remove.ts'
 export async function tryRetention(ctx: Context, projectId: string, policy: Policy): Promise<RunView> {
   await withoutDuePreviews(ctx)
   const { going, removed, kept } = await planRetention(ctx, projectId, policy)
-  const bytes = await freedBytes(ctx, await filesOf(ctx, going))
+  const leaving = await filesOf(ctx, going)
+  const bytes = await freedBytes(ctx, leaving.keys(), leaving)
   return { dryRun: true, removed, removedCount: going.length, bytes, kept }
 }
 
@@ -50,9 +51,7 @@ async function recordRun(
   { keepLast, keepDays }: Policy,
   { removedCount, contents }: Removal,
 ): Promise<number> {
-  const left = new Map<number, number>()
-  for (const id of contents) left.set(id, 0)
-  const bytes = await freedBytes(ctx, left)
+  const bytes = await freedBytes(ctx, contents)
   inTidyingTransaction(ctx.db, (tx) => {
     const project = findProjectById(ctx, projectId)
     if (project === undefined) return
