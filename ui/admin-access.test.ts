@@ -126,6 +126,8 @@ const TABLE: [route: string, who: Who][] = [
   ['POST /admin/webhooks/:workspaceHookId', 'global admin'],
   ['GET /admin/webhooks/:workspaceHookId/deliveries/:workspaceDeliveryId', 'global admin'],
   ['POST /admin/webhooks/:workspaceHookId/deliveries/:workspaceDeliveryId', 'global admin'],
+  ['GET /projects/:id/retention', 'viewer'],
+  ['POST /projects/:id/retention', 'admin'],
   ['GET /projects/:id/webhooks', 'admin'],
   ['POST /projects/:id/webhooks', 'admin'],
   ['GET /projects/:id/webhooks/:hookId', 'admin'],

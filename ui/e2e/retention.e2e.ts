@@ -1,6 +1,15 @@
-import { expect, signIn, test, WITH_ADMIN } from './journey.ts'
+import type { Page } from '@playwright/test'
+import { type Appliance, expect, signIn, test, WITH_ADMIN } from './journey.ts'
 
 test.use({ env: { ...WITH_ADMIN, RETENTION_GRACE_MINUTES: '0' } })
+
+async function makeProject(page: Page, { url }: Appliance): Promise<string> {
+  const made = await page.request.post(`${url}/api/projects`, {
+    headers: { origin: url },
+    data: { owner: 'acme', name: 'docs' },
+  })
+  return ((await made.json()) as { id: string }).id
+}
 
 test('rules are typed and show at once what goes, then they are saved and run', async ({
   page,
@@ -11,11 +20,7 @@ test('rules are typed and show at once what goes, then they are saved and run', 
   await page.waitForURL('**/projects/new')
   const api = page.request
   const headers = { origin: appliance.url }
-  const made = await api.post(`${appliance.url}/api/projects`, {
-    headers,
-    data: { owner: 'acme', name: 'docs' },
-  })
-  const { id } = (await made.json()) as { id: string }
+  const id = await makeProject(page, appliance)
   for (const digit of ['1', '2', '3']) {
     const answer = await api.post(`${appliance.url}/api/deployments`, {
       headers,
@@ -61,10 +66,7 @@ test.describe('without scripts', () => {
     await page.goto(`${appliance.url}/projects/new`)
     await signIn(page)
     await expect(page.getByText('The disk of this server is nearly full')).toBeVisible()
-    await page.getByLabel('Owner').fill('acme')
-    await page.getByRole('textbox', { name: 'Name', exact: true }).fill('docs')
-    await page.getByRole('button', { name: 'Create project' }).click()
-    await page.getByRole('link', { name: 'Retention' }).click()
+    await page.goto(`${appliance.url}/projects/${await makeProject(page, appliance)}/retention`)
     await page.getByLabel('Keep the newest').fill('5')
     await page.getByRole('button', { name: 'Show what would go' }).click()
     await expect(page.getByLabel('Keep the newest')).toHaveValue('5')
