@@ -209,7 +209,7 @@ test('all four uploads answer with routing', async () => {
   const form = new FormData()
   form.append('repository', 'acme/web')
   form.append('commitSha', sha)
-  form.append('file', new Blob([zip(files)]), 'site.zip')
+  form.append('file', new Blob([Uint8Array.from(zip(files))]), 'site.zip')
   const zipped = await app.call('POST', '/api/deployments/zip', { as: SEED_OWNER, body: form })
   const answer = { published: false, routing: counts }
   expect([zipped.status, await zipped.json()]).toEqual([201, expect.objectContaining(answer)])
