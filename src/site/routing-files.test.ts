@@ -420,6 +420,85 @@ describe('_headers', () => {
   })
 })
 
+describe('explain', () => {
+  const explain = async (one: Site, path: string, headers: string[] = []) => {
+    const url = encodeURIComponent(`http://${one.host}${path}`)
+    const more = headers.map((text) => `&header=${encodeURIComponent(text)}`).join('')
+    const answer = await ask(fixture.app, 'GET', `/api/explain?url=${url}${more}`, { as: SEED_OWNER })
+    const { steps = [], outcome } = answer.body as {
+      steps?: { step: string; detail?: Record<string, unknown> }[]
+      outcome: { kind: string; status: number; target: string; headers: Record<string, string> }
+    }
+    const of = (name: string) => steps.filter(({ step }) => step === name).map(({ detail }) => detail)
+    return { status: answer.status, outcome, redirects: of('redirect'), headers: of('headers') }
+  }
+
+  test('shows each line whose source takes the path, and what reads a header', async () => {
+    const one = await site(
+      '/a.txt id=1 /q\n/a.txt /de 302 Language=de\n/other /x\n/a.txt /none.html 200!\n/* /index.html 200\n/a.txt /last\n',
+      '/*\n  X-A: b\n/a.txt\n  ! X-A\n  Cache-Control: no-cache\n',
+    )
+    const german = await explain(one, '/a.txt', ['Accept-Language: de, en;q=0.1'])
+    expect(german.redirects.map((detail) => [detail?.['line'], detail?.['reason']])).toEqual([
+      [1, 'query'],
+      [2, 'match'],
+      [4, 'not_reached'],
+      [5, 'not_reached'],
+      [6, 'not_reached'],
+    ])
+    expect(german.redirects[1]).toEqual({
+      file: '_redirects',
+      line: 2,
+      source: '/a.txt',
+      target: '/de',
+      status: 302,
+      matched: true,
+      reason: 'match',
+    })
+    expect([german.outcome.status, german.outcome.headers['location'], german.headers]).toEqual([
+      302,
+      '/de',
+      [],
+    ])
+  })
+
+  test('shows the lines that set and removed headers, and agrees with the answer', async () => {
+    const one = await site(
+      '/a.txt /none.html 200!\n/* /index.html 200\n',
+      '/*\n  X-A: b\n/a.txt\n  ! X-A\n  Cache-Control: no-cache\n',
+    )
+    const { outcome, headers, redirects } = await explain(one, '/a.txt')
+    expect(redirects.map((detail) => detail?.['reason'])).toEqual(['target', 'not_reached'])
+    expect(headers).toEqual([
+      expect.objectContaining({
+        set: [
+          { line: 2, name: 'x-a' },
+          { line: 5, name: 'cache-control' },
+        ],
+        unset: [{ line: 4, name: 'x-a' }],
+      }),
+    ])
+    const served = await get(one, '/a.txt', { headers: { accept: 'text/html' } })
+    expect(outcome.headers['cache-control']).toBe(served.headers['cache-control'] ?? '')
+    expect(outcome.status).toBe(served.status)
+  })
+
+  test('sends nothing to a backend, and takes no credentials', async () => {
+    const one = await site(`/x/* ${backendUrl()}/v1/:splat 200\n`)
+    seen.length = 0
+    const { outcome } = await explain(one, '/x/a?b=1')
+    expect([outcome.kind, outcome.target, seen.length]).toEqual(['forward', `${backendUrl()}/v1/a?b=1`, 0])
+    for (const header of [
+      'Authorization: x',
+      'X-API-Key: x',
+      'Cookie: sAccessToken=x',
+      'nonsense',
+      'A: b\u00fc',
+    ])
+      expect((await explain(one, '/x/a', [header])).status).toBe(400)
+  })
+})
+
 describe('the files themselves', () => {
   test('are served at no address, in no folder, by no rewrite', async () => {
     const one = await site('/r /_redirects 200\n/h /docs/_headers 200!\n/m /_headers 404\n', '', {

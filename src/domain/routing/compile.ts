@@ -9,6 +9,9 @@ const HEADERS_FILE = '_headers'
 /** A problem with the path of its file in the deployment. */
 export type FileProblem = { file: string } & Problem
 
+/** As compilers write it: `_redirects:12 message`. */
+export const problemLine = ({ file, line, message }: FileProblem): string => `${file}:${line} ${message}`
+
 /** The routing files of one folder, compiled. Plain data, so that it can be stored. */
 export type CompiledRouting = {
   lines: RedirectLine[]
