@@ -3,9 +3,15 @@ import type { CompiledRouting } from '../domain/routing/compile.ts'
 import type { HeaderBlock } from '../domain/routing/headers.ts'
 import type { RedirectLine } from '../domain/routing/redirects.ts'
 import { indexSources, type SourceIndex } from '../domain/routing/source-index.ts'
+import type { Result } from '../domain/routing/target.ts'
 import type { Dressing } from './dressing.ts'
 import { findRouting } from './queries.ts'
 import type { Site } from './site.ts'
+
+/** What a path gets whoever asks: a redirect, or a file, or whatever stands in for a missing one. */
+export type Sure =
+  | { redirect: { line: RedirectLine; result: Result } }
+  | { redirect?: undefined; dressing: Dressing | undefined }
 
 /** The routing files of the folder that a site serves, prepared for many requests. */
 export type SiteRouting = {
@@ -13,6 +19,8 @@ export type SiteRouting = {
   blocks: SourceIndex<HeaderBlock>
   /** By which blocks match, and where. */
   dressings: Map<string, Dressing>
+  /** By host and path, for paths that no 3xx line takes. */
+  sure: Map<string, Sure>
 }
 
 type Kept = { version: number; routing: SiteRouting | null; size: number }
@@ -54,5 +62,5 @@ function load(ctx: Context, store: Store, { deploymentId, basePath, manifestKey,
 
 function prepare({ lines, blocks }: CompiledRouting): SiteRouting | null {
   if (lines.length + blocks.length === 0) return null
-  return { lines: indexSources(lines), blocks: indexSources(blocks), dressings: new Map() }
+  return { lines: indexSources(lines), blocks: indexSources(blocks), dressings: new Map(), sure: new Map() }
 }
