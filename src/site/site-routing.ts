@@ -4,8 +4,8 @@ import type { HeaderBlock } from '../domain/routing/headers.ts'
 import type { RedirectLine } from '../domain/routing/redirects.ts'
 import { indexSources, type SourceIndex } from '../domain/routing/source-index.ts'
 import type { Result } from '../domain/routing/target.ts'
+import { readCompiled } from '../modules/deployments/routing/stored.ts'
 import type { Dressing } from './dressing.ts'
-import { findRouting } from './queries.ts'
 import type { Site } from './site.ts'
 
 /** What a path gets whoever asks: a redirect, or a file, or whatever stands in for a missing one. */
@@ -47,8 +47,7 @@ function storeOf(ctx: Context): Store {
 }
 
 function load(ctx: Context, store: Store, { deploymentId, basePath, manifestKey, version }: Site) {
-  const stored = findRouting(ctx.db, deploymentId, basePath)
-  const compiled = stored === null ? null : (JSON.parse(stored) as CompiledRouting)
+  const compiled = readCompiled(ctx, deploymentId, basePath)
   const size = 1 + (compiled === null ? 0 : compiled.lines.length + compiled.blocks.length)
   if (store.size + size > MAX_SIZE) {
     store.bySite.clear()

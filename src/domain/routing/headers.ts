@@ -1,15 +1,13 @@
 import { type Parsed, type Problem, refused } from './parsed.ts'
+import { type Part, partsOf } from './placeholders.ts'
 import { namesOf, parseSource, type Source } from './source.ts'
 import { isIdle, isTooLong, linesOf, Refusals, TOO_LONG } from './text-lines.ts'
-
-/** Literal text, or the name of what is inserted. */
-export type ValuePart = string | { name: string }
 
 /** A block of `_headers`: what it sets and removes, by lower-case name. Plain data, so that it can be stored. */
 export type HeaderBlock = {
   line: number
   source: Source
-  set: { line: number; name: string; value: ValuePart[] }[]
+  set: { line: number; name: string; value: Part[] }[]
   unset: { line: number; name: string }[]
 }
 
@@ -172,17 +170,4 @@ function findNameError(name: string): string | null {
 function findValueError(value: string): string | null {
   if (value === '') return 'the line has no value'
   return PRINTABLE.test(value) ? null : 'the value must be printable ASCII'
-}
-
-function partsOf(value: string, names: readonly string[]): ValuePart[] {
-  const parts: ValuePart[] = []
-  let from = 0
-  for (const { 0: word, 1: name = '', index } of value.matchAll(/:([A-Za-z]\w*)/g)) {
-    if (!names.includes(name)) continue
-    if (index > from) parts.push(value.slice(from, index))
-    parts.push({ name })
-    from = index + word.length
-  }
-  if (from < value.length) parts.push(value.slice(from))
-  return parts
 }
