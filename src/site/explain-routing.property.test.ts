@@ -85,7 +85,7 @@ const files = { 'index.html': 'i', 'a.html': 'a', 'b/c.html': 'c', 'folder/index
 let count = 0
 
 test('what is explained is what is answered', async () => {
-  for (let round = 0; round < rounds(40, 2_000); round++) {
+  for (let round = 0; round < rounds(40, 1_000); round++) {
     count += 1
     const sent = { _redirects: several(6, line), _headers: several(4, block) }
     const { aliasHost } = await seedDeployment(app, {
