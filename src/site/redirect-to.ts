@@ -6,7 +6,7 @@ import type { Site } from './site.ts'
  * form with its `mount`. contract 13 §2.
  */
 export function redirectTo(result: Result, status: number, site: Site, mount: string): Response {
-  const { isShared, commitSha, visibility } = site
+  const { isShared, commitSha } = site
   return new Response(null, {
     status,
     headers: {
@@ -14,7 +14,6 @@ export function redirectTo(result: Result, status: number, site: Site, mount: st
       'cache-control': `${isShared ? 'public' : 'private'}, max-age=0, must-revalidate`,
       'x-svc-commit': commitSha,
       ...(isShared ? {} : { vary: 'Cookie' }),
-      ...(visibility.isPublic ? {} : { 'cross-origin-resource-policy': 'same-origin' }),
     },
   })
 }

@@ -3,6 +3,7 @@ import { isDynamic } from '../domain/routing/source.ts'
 import type { Arrival } from '../http/arrival.ts'
 import { chooseRule } from './choose-rule.ts'
 import { maySeeStill } from './gate-memory.ts'
+import { keepFromOthers } from './keep-from-others.ts'
 import { knowAnswer } from './known-urls.ts'
 import { loadManifest } from './manifest.ts'
 import type { SitePages } from './pages.ts'
@@ -32,6 +33,7 @@ export function serveFileAtOnce(
     return serveAsset(ctx, pages, site, { arrival, dress: () => sure.dressing })
   const { line, result } = sure.redirect
   const answer = redirectTo(result, line.status, site, arrival.mount)
+  if (!site.visibility.isPublic) keepFromOthers(answer.headers)
   // Of the others strangers can make up many.
   if (site.isShared && !isDynamic(line.source)) knowAnswer(ctx, arrival.request, site, answer)
   return answer
