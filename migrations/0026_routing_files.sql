@@ -6,3 +6,5 @@ CREATE TABLE deployment_routing (
   compiled      TEXT NOT NULL CHECK (json_valid(compiled)),
   PRIMARY KEY (deployment_id, folder)
 ) STRICT;
+CREATE TRIGGER generation_routing_insert AFTER INSERT ON deployment_routing BEGIN UPDATE site_generation SET sites = sites + 1; END;
+CREATE TRIGGER generation_routing_delete AFTER DELETE ON deployment_routing BEGIN UPDATE site_generation SET sites = sites + 1; END;

@@ -21,6 +21,11 @@ import domainClaims from './0018_domain_claims.sql' with { type: 'text' }
 import webhooks from './0019_webhooks.sql' with { type: 'text' }
 import aliasReasons from './0020_alias_reasons.sql' with { type: 'text' }
 import deviceLogin from './0021_device_login.sql' with { type: 'text' }
+import versions from './0022_versions.sql' with { type: 'text' }
+import { addVersionHosts } from './0022_versions.ts'
+import previews from './0023_previews.sql' with { type: 'text' }
+import retentionAndQuotas from './0024_retention_and_quotas.sql' with { type: 'text' }
+import mailNotices from './0025_mail_notices.sql' with { type: 'text' }
 import routingFiles from './0026_routing_files.sql' with { type: 'text' }
 
 /** Append only: an applied migration is never edited, renamed or reordered. Imported as text, so they are in the executable. */
@@ -46,8 +51,20 @@ export const migrations: readonly Migration[] = [
   { name: '0019_webhooks', sql: webhooks },
   { name: '0020_alias_reasons', sql: aliasReasons },
   { name: '0021_device_login', sql: deviceLogin },
+  { name: '0022_versions', sql: versions, complete: addVersionHosts, rebuildsTables: true },
+  { name: '0023_previews', sql: previews },
+  { name: '0024_retention_and_quotas', sql: retentionAndQuotas },
+  { name: '0025_mail_notices', sql: mailNotices },
   { name: '0026_routing_files', sql: routingFiles },
 ]
 
-/** `complete` does what SQL cannot, in the same transaction. */
-export type Migration = { name: string; sql: string; complete?: (sqlite: Database) => void }
+/**
+ * `complete` does what SQL cannot, in the same transaction. `rebuildsTables`: a table that others refer to is dropped and made
+ * again with the same ids, so that foreign keys are off meanwhile.
+ */
+export type Migration = {
+  name: string
+  sql: string
+  complete?: (sqlite: Database) => void
+  rebuildsTables?: true
+}

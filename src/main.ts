@@ -10,6 +10,7 @@ const commands: Commands = {
   list: async () => (await import('./cli/list.ts')).listCommand,
   rollback: async () => (await import('./cli/rollback.ts')).rollbackCommand,
   alias: async () => (await import('./cli/alias.ts')).aliasCommand,
+  preview: async () => (await import('./cli/preview.ts')).previewCommand,
   open: async () => (await import('./cli/open.ts')).openCommand,
   login: async () => (await import('./cli/login.ts')).loginCommand,
   logout: async () => (await import('./cli/logout.ts')).logoutCommand,

@@ -10,6 +10,7 @@ import { trafficPages } from './domains/traffic-routes.ts'
 import { peoplePages } from './people/routes.ts'
 import { projectPages } from './projects/routes.ts'
 import { settingsPages } from './projects/settings-routes.ts'
+import { retentionPages } from './retention/routes.ts'
 import { rulesPages } from './rules/routes.ts'
 import { rulePages } from './rules/rule-routes.ts'
 import { ruleSetPages } from './rules/rule-set-routes.ts'
@@ -37,6 +38,7 @@ export const adminPages = (ctx: Context, explainer: Explainer) =>
     .use(recordPages(ctx))
     .use(peoplePages(ctx))
     .use(settingsPages(ctx))
+    .use(retentionPages(ctx))
     .use(operationsPages(ctx))
     .use(keyPages(ctx))
     .use(webhookPages(ctx))

@@ -19,6 +19,7 @@ import { linkPages } from './auth/link-routes.ts'
 import { authPages } from './auth/routes.ts'
 import { setupPages } from './auth/setup-routes.ts'
 import { framedFailure } from './frame/admin-failure.ts'
+import { withDiskNotice } from './frame/disk-notice.ts'
 import { failurePage, redirectTo, toSignIn } from './frame/page-request.ts'
 
 type Pages = {
@@ -47,7 +48,7 @@ export function createPages(ctx: Context, explainer: Explainer): Pages {
     isSiteRoute: (path) => path.startsWith('/_svc/') && table.methodsOf(path).length > 0,
     async handle(request, path) {
       const shown = answer(request, path).catch((error) => answerFailure(ctx, request, error))
-      return withCookieNotice(request, await shown)
+      return withDiskNotice(ctx, withCookieNotice(request, await shown))
     },
   }
 }

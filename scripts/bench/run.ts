@@ -8,9 +8,11 @@ import { benchPages } from './pages.ts'
 import { benchPaths } from './paths.ts'
 import { benchPipelines } from './pipelines.ts'
 import { benchProxy } from './proxy.ts'
+import { benchRetention } from './retention.ts'
 import { benchRollback } from './rollback.ts'
 import { benchStart } from './start.ts'
 import { benchStatic } from './static.ts'
+import { benchWrites } from './writes.ts'
 
 type Bench = (lab: Lab, pace: Pace) => Promise<Line[]>
 
@@ -25,11 +27,13 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   accounts: benchAccounts,
   pages: benchPages,
   paths: benchPaths,
+  writes: benchWrites,
+  retention: benchRetention,
 }
 
 const USAGE = `usage: npm run bench -- [--rounds N] [--seconds N] [${Object.keys(BENCHES).join('|')}]…
 Ratios within one run; a ratio's bar is of the project, its aim what we would like. All benches without a name.
-Set TMPDIR to measure another disk, and SVC_BASELINE to the executable of an earlier build for "paths".`
+Set TMPDIR to measure another disk, and SVC_BASELINE to the executable of an earlier build for "paths" and "writes".`
 
 process.exitCode = await main(process.argv.slice(2))
 

@@ -10,6 +10,7 @@ import {
   remoteProject,
   requireAlias,
   textAt,
+  versionAt,
 } from './remote/project.ts'
 import { pointOf, writeMove } from './remote/say-move.ts'
 import { requireTarget, resolveTarget, TARGET_HELP } from './remote/target.ts'
@@ -53,7 +54,7 @@ async function listAliases(words: readonly string[], flags: RemoteFlags, io: Io)
   })
   const lines = aliases.map((alias) => {
     const lock = alias['isLocked'] === true ? '  locked' : ''
-    const line = `${textAt(alias, 'name')}  ${textAt(alias, 'commitSha').slice(0, 12)}  ${textAt(alias, 'url')}${lock}`
+    const line = `${textAt(alias, 'name')}  ${versionAt(alias)}  ${textAt(alias, 'url')}${lock}`
     return `${printable(line)}\n`
   })
   io.stdout.write(flags.json ? `${printableJson({ aliases }, 2)}\n` : lines.join(''))

@@ -25,7 +25,7 @@ test('a backup is a file: "-" makes none of that name, and no name makes none', 
   rmSync(folder, { recursive: true })
 })
 
-test('what waited for a webhook when the backup was made counts as failed after a restore', async () => {
+test('what waited for a webhook or to be mailed when the backup was made counts as failed after a restore', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'svc-backup-'))
   const at = (name: string) => join(folder, name, 'svc.db')
   mkdirSync(join(folder, 'a'))
@@ -43,7 +43,9 @@ test('what waited for a webhook when the backup was made counts as failed after 
   const rows = after.sqlite
     .query<{ status: string; tries: string }, []>('SELECT status, tries FROM webhook_deliveries')
     .all()
+  const mails = after.sqlite.query('SELECT status, error, sealed, next_try_at FROM mails').values()
   after.close()
+  expect(mails).toEqual([['failed', 'restored', null, null]])
   expect(rows.map(({ status, tries }) => [status, JSON.parse(tries)])).toMatchObject([
     ['failed', [{ status: null, error: 'restored' }]],
   ])

@@ -45,8 +45,8 @@ async function deployed(env: Record<string, string> = {}, ...flags: string[]) {
     ['deploy', folder, '--project', 'acme/site', '--dry-run', '--json', ...flags],
     { env: { HOME: '/nonexistent', ...env } },
   )
-  const { commitSha, branch, description } = stdout === '' ? {} : JSON.parse(stdout)
-  return { code, commitSha, branch, description, stderr }
+  const { commitSha, baseSha, branch, description } = stdout === '' ? {} : JSON.parse(stdout)
+  return { code, commitSha, baseSha, branch, description, stderr }
 }
 
 function eventOf(event: unknown): string {
@@ -73,6 +73,23 @@ test('a pull request is its head, by the event', async () => {
     branch: 'feature',
     description: 'The change',
   })
+})
+
+test('a changed working tree of a pull request stands on its head, which --sha HEAD insists on', async () => {
+  const { head } = checkOutMerge()
+  writeFileSync(join(folder, 'index.html'), 'built')
+  const dirty = await deployed(PULL_REQUEST)
+  expect(dirty).toMatchObject({ code: 0, baseSha: head, branch: 'feature', description: 'the change' })
+  expect(dirty.commitSha).toMatch(/^[0-9a-f]{64}$/)
+  expect(dirty.stderr.match(/not committed/g)).toHaveLength(1)
+  const insisted = await deployed(PULL_REQUEST, '--sha', 'HEAD')
+  expect([insisted.commitSha, insisted.baseSha]).toEqual([head, undefined])
+  expect(insisted.stderr).not.toContain('not committed')
+})
+
+test('--sha HEAD without a commit is wrong usage', async () => {
+  const { code, stderr } = await deployed({}, '--sha', 'HEAD')
+  expect([code, stderr]).toEqual([2, expect.stringContaining('there is no HEAD')])
 })
 
 test('without the event it is the second parent of the merge, in a shallow clone too', async () => {

@@ -93,27 +93,63 @@ function git(...args: string[]): string {
   return stdout.toString().trim()
 }
 
-test('what is not committed and goes under HEAD all the same is said before anything is sent', async () => {
-  for (const name of ['index.html', 'a.txt', 'b.txt']) at.write(name, 'one')
-  git('init', '--quiet')
-  git('add', '--all')
-  git('commit', '--quiet', '--message=first')
-  const env = { SVC_API_URL: at.server.url, SVC_API_KEY: at.key, PATH: process.env['PATH'] }
+describe('in a checkout whose tracked files differ from HEAD', () => {
+  const CONTENTS = 'so this goes under the SHA-256 of its contents'
   const deploy = async (...args: string[]) => {
+    const env = { SVC_API_URL: at.server.url, SVC_API_KEY: at.key, PATH: process.env['PATH'] }
     const io = testIo({ env, cwd: at.folder })
     const given = ['deploy', '.', '--project=ann/pages', ...args]
     expect(await runCommand({ deploy: () => deployCommand }, given, io, 'serve')).toBe(0)
-    return io.err()
+    return { err: io.err(), out: io.out() }
   }
-  expect(await deploy()).not.toContain('not committed')
-  at.write('index.html', 'two')
-  rmSync(join(at.folder, 'b.txt'))
-  const note = `there are changes that are not committed (b.txt and 1 more), and this goes under the commit ${git('rev-parse', 'HEAD').slice(0, 12)} all the same`
-  const said = await deploy()
-  expect(said).toContain(note)
-  expect(said.indexOf(note)).toBeLessThan(said.indexOf('sending'))
-  expect(await deploy('--dry-run')).toContain(note)
-  expect(await deploy('--sha', 'f'.repeat(40))).not.toContain('not committed')
+  const commit = () => {
+    for (const name of ['index.html', 'a.txt', 'b.txt']) at.write(name, 'one')
+    git('init', '--quiet', '--initial-branch=trunk')
+    git('add', '--all')
+    git('commit', '--quiet', '--message=first')
+    return git('rev-parse', 'HEAD')
+  }
+
+  test('the SHA is that of the contents, on HEAD, whose branch and message it keeps; one line says so', async () => {
+    const head = commit()
+    const clean = await deploy()
+    expect(clean.err).not.toContain(CONTENTS)
+    expect(at.server.manifests[0]).toMatchObject({ commitSha: head })
+    expect(at.server.manifests[0]).not.toHaveProperty('baseSha')
+    at.write('index.html', 'two')
+    rmSync(join(at.folder, 'b.txt'))
+    const { err } = await deploy()
+    const contents = sha256(`${sha256('one')}  a.txt\n${sha256('two')}  index.html\n`)
+    expect(at.server.manifests[1]).toMatchObject({
+      commitSha: contents,
+      baseSha: head,
+      branch: 'trunk',
+      description: 'first',
+    })
+    const note = `there are changes that are not committed (b.txt and 1 more), ${CONTENTS}, ${contents.slice(0, 12)}, and not under the commit ${head.slice(0, 12)}; --sha HEAD insists on the commit`
+    expect(err.split('\n').filter((line) => line.includes(note))).toHaveLength(1)
+    expect(err.indexOf(note)).toBeLessThan(err.indexOf('sending'))
+    const dry = JSON.parse((await deploy('--dry-run', '--json')).out)
+    expect(dry).toMatchObject({ commitSha: contents, baseSha: head })
+  })
+
+  test('--sha insists, on HEAD or another commit', async () => {
+    const head = commit()
+    at.write('index.html', 'two')
+    expect((await deploy('--sha', 'HEAD')).err).not.toContain('not committed')
+    expect((await deploy('--sha', 'f'.repeat(40))).err).not.toContain('not committed')
+    expect(at.server.manifests.map(({ commitSha, baseSha }) => [commitSha, baseSha])).toEqual([
+      [head, undefined],
+      ['f'.repeat(40), undefined],
+    ])
+  })
+
+  test('files that git does not know are no difference', async () => {
+    const head = commit()
+    at.write('built.js', 'built')
+    await deploy()
+    expect(at.server.manifests[0]?.commitSha).toBe(head)
+  })
 })
 
 test('the SHA, branch and message come from git', async () => {

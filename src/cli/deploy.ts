@@ -24,6 +24,8 @@ import {
 } from './deploy/settings.ts'
 import { type Published, publish, type Target } from './deploy/upload.ts'
 import { isInCheckout, uncommittedChanges } from './git.ts'
+import { announce, endOf, leaveVariables } from './preview/announce.ts'
+import { isOfFork } from './preview/ci-review.ts'
 
 const USAGE = `usage: svc deploy DIR [FLAGS]
 
@@ -32,9 +34,16 @@ Publishes the folder DIR. Only what the project does not hold yet is sent.
   --api-url URL         the server; else SVC_API_URL, else "apiUrl" in .svc/config.json
   --api-key KEY         else SVC_API_KEY, which keeps the key out of the list of processes; else what svc login got
   --project OWNER/REPO  else "project" in .svc/config.json, else the git remote origin
-  --sha SHA             the commit; else git's HEAD (in a job for a pull request its head), else the SHA-256 of the
-                        contents
+  --sha SHA             the commit; else git's HEAD (in a job for a pull request its head), else, and where tracked
+                        files differ from HEAD, the SHA-256 of the contents; HEAD insists on HEAD
   --alias NAME          the alias to move here, such as production; without it none is moved
+  --preview NAME|auto   publish as a preview, an alias that ends by itself; auto: pr-NUMBER in the job of a pull or
+                        merge request, else the branch as a slug
+  --expires T           how long after each publish, such as 12h, 7d or 4w; without it the project's default
+  --comment             write the preview's address into one comment on the pull or merge request, with GITHUB_TOKEN
+                        or GITLAB_TOKEN, and on GitHub a deployment (elsewhere a commit status); what the forge
+                        refuses is a note, and the publish stands
+  --dotenv FILE         write SVC_PREVIEW_URL, SVC_PREVIEW_NAME and SVC_EXPIRES_AT to FILE
   --branch NAME         else git's branch, else the one that the CI job names
   --message TEXT        the deployment's description; else the first line of the commit's message
   --public              when this makes the project (a global key may): its site is for everybody; a project that
@@ -58,6 +67,10 @@ const OPTIONS = {
   project: { type: 'string' },
   sha: { type: 'string' },
   alias: { type: 'string' },
+  preview: { type: 'string' },
+  expires: { type: 'string' },
+  comment: { type: 'boolean', default: false },
+  dotenv: { type: 'string' },
   branch: { type: 'string' },
   message: { type: 'string' },
   public: { type: 'boolean', default: false },
@@ -93,14 +106,29 @@ type Flags = DeployFlags & { json: boolean; unwrap: boolean }
 
 async function deploy(folder: string, flags: Flags, io: Io, thread: HashThread | undefined): Promise<void> {
   const { settings, found, leftOut } = await prepare(folder, flags, io)
-  const client = apiClient(requireConnection(settings, io))
   const progress = createProgress(io)
+  if (isLeftToOthers(settings, io)) {
+    progress.note('this pull request comes from a fork and has no API key, so nothing was published')
+    if (flags.json) writeJson(io, { published: false, skipped: 'fork' })
+    return
+  }
+  const client = apiClient(requireConnection(settings, io))
   const { files, target } = await readTarget(found(), { settings, folder, flags, io, progress, thread })
-  const published = await publish(client, { target, files, progress, io })
+  const job = { target, flags, io, progress }
+  const published = await publish(client, { target, files, progress, io }).catch(async (error) => {
+    await announce(job, null)
+    throw error
+  })
+  leaveVariables(job, published)
   if (flags.json) writeJson(io, { ...published.answer, urls: published.urls, sent: published.sent })
   else writeSummary(io, target, files, published)
   writeNotes({ folder, files, leftOut, isJson: flags.json }, target, published, progress)
+  await announce(job, published)
 }
+
+/** CI gives no secrets to the code of strangers, whose pull requests are no failures. contract 16 §2. */
+const isLeftToOthers = ({ apiKey, target }: DeploySettings, io: Io): boolean =>
+  target.preview !== undefined && apiKey === undefined && isOfFork(io.env)
 
 async function showDeploy(
   folder: string,
@@ -128,7 +156,8 @@ async function showDeploy(
     })
     return
   }
-  const alias = target.alias === undefined ? '' : ` as ${target.alias}`
+  const name = target.alias ?? target.preview
+  const alias = name === undefined ? '' : ` as ${name}`
   const lines = files.map(({ path, size }) => `${formatBytes(size).padStart(9)}  ${printable(path)}`)
   lines.push(`would publish ${describeAmount(amountOf(files))}, to ${nameOf(target)}${alias}`)
   io.stdout.write(`${lines.join('\n')}\n`)
@@ -176,12 +205,15 @@ async function readTarget(
   found: readonly FoundFile[],
   { settings, folder, flags, io, progress, thread }: Reading,
 ): Promise<{ files: HashedFile[]; target: Target }> {
-  const isHead = flags.sha === undefined && settings.target.commitSha !== undefined
-  const changes = isHead ? uncommittedChanges(folder, io.env) : []
+  const { commitSha: head } = settings.target
+  const reading = flags.sha === undefined && head !== undefined ? uncommittedChanges(folder, io.env) : []
   const hashed = await readFiles(found, progress, thread)
   const files = flags.unwrap ? unwrapped(hashed) : hashed
-  const target = withSha(settings.target, files, folder, progress)
-  noteUncommitted(await changes, target.commitSha, progress)
+  const changes = await reading
+  if (head === undefined || changes.length === 0)
+    return { files, target: withSha(settings.target, files, folder, progress) }
+  const target = { ...settings.target, commitSha: manifestSha(files), baseSha: head }
+  noteUncommitted(changes, target, progress)
   return { files, target }
 }
 
@@ -217,14 +249,11 @@ function nameOf({ owner, repo, commitSha }: Target): string {
   return `${owner}/${repo} ${commitSha}`
 }
 
-function writeSummary(
-  io: Io,
-  target: Target,
-  files: HashedFile[],
-  { urls, sent, isPublished }: Published,
-): void {
+function writeSummary(io: Io, target: Target, files: HashedFile[], published: Published): void {
+  const { urls, sent, isPublished } = published
   const rows: [name: string, url: string | null][] = [
-    [target.alias ?? '', isPublished ? urls.alias : null],
+    [target.alias ?? target.preview ?? '', isPublished ? urls.alias : null],
+    ['ends', (target.preview !== undefined && isPublished && endOf(published)) || null],
     ['preview', urls.preview],
     ['sha', urls.sha],
   ]

@@ -1,10 +1,18 @@
 import { isAliasName } from '../domain/names.ts'
 import { type Command, EXIT, parseFlags, printable, printableJson, UsageError } from './command.ts'
-import { listRows, REMOTE_HELP, REMOTE_OPTIONS, type Row, remoteProject, textAt } from './remote/project.ts'
+import {
+  listRows,
+  REMOTE_HELP,
+  REMOTE_OPTIONS,
+  type Row,
+  remoteProject,
+  textAt,
+  versionAt,
+} from './remote/project.ts'
 
 const USAGE = `usage: svc list [--alias NAME] [--limit N] [FLAGS]
 
-Lists the deployments of a project, the newest first, with the aliases that show them.
+Lists the deployments of a project, the newest first, as SHA@VERSION and with the aliases that show them.
 
   --alias NAME          only what this alias shows
   --limit N             how many; 20 without it
@@ -34,11 +42,11 @@ function limitOf(text: string): number {
   return Number(text)
 }
 
-/** SHA, time, branch, aliases, description. */
+/** Version, time, aliases, branch, description. */
 function line(deployment: Row): string {
   const { branch, aliases, description } = deployment
   const columns = [
-    textAt(deployment, 'commitSha').slice(0, 12).padEnd(12),
+    versionAt(deployment).padEnd(14),
     textAt(deployment, 'createdAt').slice(0, 16).replace('T', ' '),
     Array.isArray(aliases) && aliases.length > 0 ? `[${aliases.join(', ')}]` : '',
     typeof branch === 'string' ? branch : '',

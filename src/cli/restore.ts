@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
-import { failRestored } from '../modules/webhooks/restored.ts'
+import { failRestoredMails } from '../modules/notices/restored.ts'
+import { failRestoredDeliveries } from '../modules/webhooks/restored.ts'
 import { RestoreError, restoreBackup } from '../platform/restore.ts'
 import { systemNow } from '../server/open-context.ts'
 import { type Command, CommandFailure, EXIT, UsageError } from './command.ts'
@@ -19,7 +20,10 @@ The data directory must be empty or not there yet. A bad file changes nothing.`,
       const { files } = await untilSignalled((stop) =>
         restoreBackup(resolve(io.cwd, file), config.dataDir, Bun.randomUUIDv7(), {
           stop,
-          prepare: (database) => failRestored(database, systemNow()),
+          prepare(sqlite) {
+            failRestoredDeliveries(sqlite, systemNow())
+            failRestoredMails(sqlite, systemNow())
+          },
         }),
       )
       io.stderr.write(`restored ${files} files into ${config.dataDir}\n`)

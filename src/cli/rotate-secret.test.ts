@@ -6,6 +6,7 @@ import { loadConfig } from '../config/config.ts'
 import { openDb } from '../db/open.ts'
 import { emptyRecord } from '../modules/certificates/host-record.ts'
 import { CertificateStore } from '../modules/certificates/store.ts'
+import { openMail } from '../modules/notices/sealed.ts'
 import { openHeaderValues, parseStored } from '../modules/proxy-rules/header-values.ts'
 import { openHeaders, openHookSecret, openUrl } from '../modules/webhooks/sealed.ts'
 import { keyToPem, newKey } from '../platform/acme/keys.ts'
@@ -34,6 +35,7 @@ const OPENED = [
   'https://chat.example/',
   'hook secret',
   [['X-Key', 'hook header']],
+  { subject: 'Hello', text: 'a link' },
 ]
 
 function opened(): unknown[] {
@@ -47,6 +49,7 @@ function opened(): unknown[] {
     openUrl(secrets, { id: 'h', sealedUrl: one('SELECT sealed_url FROM webhooks') }),
     openHookSecret(secrets, { id: 'h', sealedSecret: one('SELECT sealed_secret FROM webhooks') }),
     openHeaders(secrets, { id: 'h', sealedHeaders: one('SELECT sealed_headers FROM webhooks') }),
+    openMail(secrets, 'm', one('SELECT sealed FROM mails')),
   ]
   sqlite.close()
   return values
@@ -55,7 +58,7 @@ function opened(): unknown[] {
 test('every value can be read with the new key alone, and the file stays private', async () => {
   const [old] = readSecretKeys(keyFile())
   storeSealedValues(folder)
-  expect(await rotateSecret(config(), 0)).toBe(6)
+  expect(await rotateSecret(config(), 0)).toBe(7)
   const keys = readSecretKeys(keyFile())
   expect(keys).toHaveLength(1)
   expect(keys[0]).not.toBe(old)
@@ -85,7 +88,7 @@ test('keys of certificates and accounts are sealed anew too; a file that was los
   const key = newKey()
   await before.saveAccount({ directory: 'https://ca.example', key, url: null })
   writeFileSync(join(folder, 'certs', 'host-lost.example.com.json'), '{"host":')
-  expect(await rotateSecret(config(), 0)).toBe(8)
+  expect(await rotateSecret(config(), 0)).toBe(9)
   const after = new CertificateStore(folder, boxNow())
   expect(after.readHosts(log).map((record) => record.certificate?.keyPem)).toEqual([keyPem, undefined])
   const account = after.readAccount('https://ca.example', log)

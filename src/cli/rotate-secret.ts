@@ -4,6 +4,7 @@ import type { Config } from '../config/config.ts'
 import { openDb } from '../db/open.ts'
 import { totpSealContext } from '../modules/auth/second-step.ts'
 import { CertificateStore } from '../modules/certificates/store.ts'
+import { mailSealContext } from '../modules/notices/sealed.ts'
 import { parseStored, resealHeaderConfig } from '../modules/proxy-rules/header-values.ts'
 import { sealContext } from '../modules/secrets/seal-context.ts'
 import { hookSealContext, resealHookHeaders } from '../modules/webhooks/sealed.ts'
@@ -89,6 +90,12 @@ const SEALED: readonly ((sqlite: Database, secrets: SecretBox) => number)[] = [
       select: 'SELECT id AS a, id AS b, sealed_secret AS sealed FROM webhooks',
       update: 'UPDATE webhooks SET sealed_secret = ? WHERE id = ? AND id = ?',
       context: (hookId) => hookSealContext(hookId, 'secret'),
+    }),
+  (sqlite, secrets) =>
+    resealColumn(sqlite, secrets, {
+      select: 'SELECT id AS a, id AS b, sealed FROM mails WHERE sealed IS NOT NULL',
+      update: 'UPDATE mails SET sealed = ? WHERE id = ? AND id = ?',
+      context: (mailId) => mailSealContext(mailId),
     }),
   resealHeaders,
   resealHookValues,

@@ -1,6 +1,6 @@
-import { type Parsed, type PlainOption, text, wholeNumber } from './values.ts'
+import { byteSize, type Parsed, type PlainOption, text, wholeNumber } from './values.ts'
 
-/** Settings besides serving: metrics, log retention, backups, webhooks. */
+/** Settings besides serving: metrics, log retention, backups, webhooks, free disk, retention of deployments. */
 export type UpkeepConfig = {
   metricsToken: string | null
   logRetentionDays: number
@@ -9,6 +9,9 @@ export type UpkeepConfig = {
   backupKeep: number
   /** Seconds to wait after each failed try of a delivery but the last. */
   webhookRetrySeconds: readonly number[]
+  /** Null: a share of the disk. */
+  minFreeDisk: number | null
+  retentionGraceMinutes: number
 }
 
 export const UPKEEP_OPTIONS: { [K in keyof UpkeepConfig]: PlainOption<UpkeepConfig[K]> } = {
@@ -50,10 +53,24 @@ export const UPKEEP_OPTIONS: { [K in keyof UpkeepConfig]: PlainOption<UpkeepConf
   },
   webhookRetrySeconds: {
     env: 'WEBHOOK_RETRY_SECONDS',
-    help: 'four waits in seconds between the five tries of a webhook delivery',
+    help: 'four waits in seconds between the five tries of a webhook delivery or a mail',
     shownDefault: '10,60,600,3600',
     fallback: () => [10, 60, 600, 3600],
     parse: fourWaits,
+  },
+  minFreeDisk: {
+    env: 'MIN_FREE_DISK',
+    help: 'bytes of free disk below which uploads are refused; 0 for no such floor',
+    shownDefault: '5 % of the disk, at most 1 GiB',
+    fallback: () => null,
+    parse: (text) => (text === '0' ? { value: 0 } : byteSize(text)),
+  },
+  retentionGraceMinutes: {
+    env: 'RETENTION_GRACE_MINUTES',
+    help: 'minutes for which retention leaves a deployment alone',
+    shownDefault: '60',
+    fallback: () => 60,
+    parse: wholeNumber(0, 525_600),
   },
 }
 

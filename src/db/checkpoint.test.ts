@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { copyFileSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { until } from '../testing/until.ts'
@@ -50,6 +50,19 @@ test('a large commit leaves its pages in the log, and the checkpoint copies them
   expect(logState()).toMatchObject({ checkpointed: log })
   expect(rowsInFile()).toBe(5000)
   expect(checkpointWhenDue(db)).toBeUndefined()
+})
+
+test('a file that takes the name of the database before the checkpoint begins does not get its log', async () => {
+  const path = join(folder, 'svc.db')
+  fill(5000)
+  const done = checkpointWhenDue(db)
+  renameSync(path, `${path}-away`)
+  writeFileSync(path, '')
+  await done
+  renameSync(`${path}-away`, path)
+  expect(db.sqlite.query('SELECT count(*) AS rows FROM filling').get()).toEqual({ rows: 5000 })
+  await checkpointWhenDue(db)
+  expect(rowsInFile()).toBe(5000)
 })
 
 test('nothing is due for a database that cannot be queried', () => {

@@ -1,4 +1,5 @@
 import type { Database } from 'bun:sqlite'
+import { statSync } from 'node:fs'
 import { programUrl } from '../platform/program-url.ts'
 // @ts-expect-error: the text of the file is imported, and TypeScript sees its exports
 import program from './checkpoint-program.ts' with { type: 'text' }
@@ -45,16 +46,18 @@ export function isDue(sqlite: Database): boolean {
 
 /**
  * Copies what other connections committed into the file and syncs it. What they commit meanwhile is copied right after,
- * because the log restarts only when the file has everything. Never rejects: if it cannot run, the next one does the
- * work.
+ * because the log restarts only when the file has everything. Does nothing if the name leads to another file by then,
+ * whose log this is not. Never rejects: if it cannot run, the next one does the work.
  */
 export function checkpointApart(file: string): Promise<void> {
+  const found = statSync(file, { throwIfNoEntry: false })
+  if (found === undefined) return Promise.resolve()
   const url = programUrl(program)
   const worker = new Worker(url)
   const { promise, resolve } = Promise.withResolvers<void>()
   worker.onmessage = () => resolve()
   worker.onerror = () => resolve()
-  worker.postMessage({ file, maxRounds: MAX_ROUNDS } satisfies CheckpointJob)
+  worker.postMessage({ file, inode: found.ino, maxRounds: MAX_ROUNDS } satisfies CheckpointJob)
   return promise.finally(() => {
     worker.terminate()
     URL.revokeObjectURL(url)

@@ -89,7 +89,18 @@ function copyFirst(sqlite: Database, pending: string): void {
   }
 }
 
-function apply(sqlite: Database, { name, sql, complete }: Migration, now: number): void {
+/** Inside the transaction of a new database, whose tables are empty, foreign keys stay as they are. */
+function apply(sqlite: Database, migration: Migration, now: number): void {
+  const { foreign_keys } = sqlite.query<{ foreign_keys: 0 | 1 }, []>('PRAGMA foreign_keys').get() ?? {}
+  if (migration.rebuildsTables) sqlite.run('PRAGMA foreign_keys = OFF')
+  try {
+    applyNow(sqlite, migration, now)
+  } finally {
+    if (foreign_keys === 1) sqlite.run('PRAGMA foreign_keys = ON')
+  }
+}
+
+function applyNow(sqlite: Database, { name, sql, complete }: Migration, now: number): void {
   sqlite
     .transaction(() => {
       // Another process may have applied it while this one waited for its lock.

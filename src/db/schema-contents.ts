@@ -49,6 +49,7 @@ export const uploads = sqliteTable('uploads', {
   createdBy: text('created_by').notNull(),
   expiresAt: integer('expires_at').notNull(),
   publishedAt: integer('published_at'),
+  deploymentId: text('deployment_id'),
 })
 
 export const uploadBlobs = sqliteTable(

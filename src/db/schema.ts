@@ -127,6 +127,7 @@ export const projects = sqliteTable('projects', {
   privateSiteResponse: text('private_site_response').$type<'not_found' | 'login'>(),
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),
+  previewDays: integer('preview_days').notNull().default(7),
 })
 
 export const removedProjects = sqliteTable('removed_projects', {
@@ -226,19 +227,23 @@ export const deployments = sqliteTable('deployments', {
   id: text('id').primaryKey(),
   projectId: text('project_id').notNull(),
   commitSha: text('commit_sha').notNull(),
+  version: integer('version').notNull().default(1),
   branch: text('branch'),
   description: text('description'),
   workflowName: text('workflow_name'),
   workflowRunId: text('workflow_run_id'),
   committedAt: integer('committed_at'),
   tags: text('tags'),
+  baseSha: text('base_sha'),
   basePath: text('base_path').notNull().default(''),
   fileCount: integer('file_count').notNull(),
   totalSize: integer('total_size').notNull(),
-  version: integer('version').notNull().default(1),
+  revision: integer('revision').notNull().default(1),
+  wasShown: integer('was_shown', { mode: 'boolean' }).notNull().default(false),
   createdBy: text('created_by').notNull(),
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),
+  preview: text('preview'),
 })
 
 export const assets = sqliteTable('assets', {
@@ -249,6 +254,7 @@ export const assets = sqliteTable('assets', {
   sizeBytes: integer('size_bytes').notNull(),
 })
 
+/** `expiresAt`: an alias with an end is a preview. `expiresIn`: what its last publish asked for; null: the project's days. */
 export const aliases = sqliteTable('aliases', {
   id: text('id').primaryKey(),
   projectId: text('project_id').notNull(),
@@ -261,6 +267,10 @@ export const aliases = sqliteTable('aliases', {
   isLocked: integer('is_locked', { mode: 'boolean' }).notNull().default(false),
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),
+  expiresAt: integer('expires_at'),
+  expiresIn: integer('expires_in'),
+  pullRequest: integer('pull_request'),
+  pullRequestUrl: text('pull_request_url'),
 })
 
 export const aliasHistory = sqliteTable('alias_history', {
@@ -272,13 +282,37 @@ export const aliasHistory = sqliteTable('alias_history', {
   movedBy: text('moved_by').notNull(),
   movedAt: integer('moved_at').notNull(),
   reason: text('reason').$type<'create' | 'publish' | 'move' | 'rollback'>().notNull().default('move'),
+  version: integer('version').notNull().default(1),
 })
+
+export const previewDeployments = sqliteTable(
+  'preview_deployments',
+  {
+    aliasId: text('alias_id').notNull(),
+    deploymentId: text('deployment_id').notNull(),
+    publishedAt: integer('published_at').notNull(),
+    isKept: integer('is_kept', { mode: 'boolean' }).notNull().default(false),
+  },
+  (table) => [primaryKey({ columns: [table.aliasId, table.deploymentId] })],
+)
 
 export const hostLabels = sqliteTable('host_labels', {
   label: text('label').primaryKey(),
   aliasId: text('alias_id'),
   deploymentId: text('deployment_id'),
+  isNewest: integer('is_newest', { mode: 'boolean' }).notNull().default(false),
 })
+
+/** The highest number of a commit's deleted versions. Triggers write it. */
+export const givenVersions = sqliteTable(
+  'given_versions',
+  {
+    projectId: text('project_id').notNull(),
+    commitSha: text('commit_sha').notNull(),
+    version: integer('version').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.projectId, table.commitSha] })],
+)
 
 export const ruleSets = sqliteTable('rule_sets', {
   id: text('id').primaryKey(),

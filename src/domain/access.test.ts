@@ -64,10 +64,12 @@ const least: [action: ProjectAction, least: ProjectRole][] = [
   ['project:see', 'guest'],
   ['permission:read', 'viewer'],
   ['alias:write', 'contributor'],
+  ['preview:end', 'contributor'],
   ['secret:names', 'contributor'],
   ['alias:manage', 'admin'],
   ['analytics:read', 'admin'],
   ['webhook:manage', 'admin'],
+  ['retention:manage', 'admin'],
   ['secret:manage', 'admin'],
   ['secret:read', 'admin'],
 ]

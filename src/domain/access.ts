@@ -8,6 +8,7 @@ export const PROJECT_ACTIONS = {
   'permission:read': 'viewer',
   'deployment:create': 'contributor',
   'alias:write': 'contributor',
+  'preview:end': 'contributor',
   'traffic:configure': 'contributor',
   'secret:names': 'contributor',
   'deployment:delete': 'admin',
@@ -20,6 +21,7 @@ export const PROJECT_ACTIONS = {
   'secret:read': 'admin',
   'analytics:read': 'admin',
   'webhook:manage': 'admin',
+  'retention:manage': 'admin',
   'project:delete': 'owner',
   'ownership:transfer': 'owner',
 } as const satisfies Record<string, ProjectRole>

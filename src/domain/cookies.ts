@@ -3,6 +3,9 @@ export const REFRESH_COOKIE = 'sIdRefreshToken'
 
 export const SESSION_COOKIES: readonly string[] = [ACCESS_COOKIE, REFRESH_COOKIE]
 
+/** By which an account knows a browser again. contract 16 §5. */
+export const DEVICE_COOKIE = 'svc_device'
+
 /** Cookies of a sign-in on its way: to a provider, and to a host that the session's cookies do not reach. */
 type PassingCookie = 'svcOidc' | 'svcBrowser'
 const PASSING_COOKIES: readonly PassingCookie[] = ['svcOidc', 'svcBrowser']
@@ -13,6 +16,7 @@ const passingName = (name: PassingCookie, isSecure: boolean): string => (isSecur
 /** Our own cookies, which are never forwarded to backends. */
 export const OWN_COOKIES: readonly string[] = [
   ...SESSION_COOKIES,
+  DEVICE_COOKIE,
   ...PASSING_COOKIES.flatMap((name) => [passingName(name, false), passingName(name, true)]),
 ]
 

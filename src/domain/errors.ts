@@ -30,7 +30,11 @@ export type ErrorKind = keyof typeof TABLE
 type Code = ErrorCode | (typeof TABLE)[ErrorKind][1]
 
 /** One problem with the input: `path` names the field (`files[3].path`), `message` says what to do. */
-export type ErrorDetail = { path: string; message: string }
+export type ErrorDetail = { path: string; message: string } & Partial<Record<DetailNumber, number>>
+
+/** What a limit is about: of a quota, and of the free disk. contract 16 §3. */
+export const DETAIL_NUMBERS = ['limit', 'used', 'needed', 'free', 'floor'] as const
+type DetailNumber = (typeof DETAIL_NUMBERS)[number]
 
 type ErrorOptions = {
   /** A named code such as `WRONG_CREDENTIALS_ERROR`; defaults to the reason phrase. */

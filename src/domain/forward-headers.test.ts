@@ -219,6 +219,7 @@ test.each([
   ['a=sAccessToken=x', 'a=sAccessToken=x'],
   ['__svc_variant=blue', '__svc_variant=blue'],
   ['__Host-svcBrowser=x; __Host-svcOidc=y; svcBrowser=z; svcOidc=w; a=1', 'a=1'],
+  ['svc_device=x; a=1; SVC_DEVICE=y', 'a=1'],
   ['__Host-mine=1; svcBrowsers=2', '__Host-mine=1; svcBrowsers=2'],
 ])('from the cookies %p these are forwarded: %p', (header, expected) => {
   expect(withoutSessionCookies(header)).toBe(expected)

@@ -80,7 +80,8 @@ export function siteLabelOf(host: string, baseDomain: string): string | null {
 }
 
 /**
- * The label of an alias or deployment host. `ref` is the alias name or `deploymentRef(commitSha)`. contract §1: Hosts.
+ * The label of an alias or deployment host. `ref` is the alias name, `deploymentRef(commitSha)` or `versionRef(…)`. contract
+ * §1: Hosts.
  */
 export function hostLabel(parts: { ref: string; repo: string; owner: string }): string {
   const label = [parts.ref, parts.repo, parts.owner].map(labelPart).join('--')
@@ -91,6 +92,10 @@ export function hostLabel(parts: { ref: string; repo: string; owner: string }): 
 export function deploymentRef(commitSha: string): string {
   return commitSha.slice(0, REF_LENGTH).toLowerCase()
 }
+
+/** The start of the host of one version of a commit. contract 16 §1. */
+export const versionRef = (commitSha: string, version: number): string =>
+  `${deploymentRef(commitSha)}-v${version}`
 
 /**
  * The label for a site whose own `label` is taken. If the result is taken too, call it again with the result. contract

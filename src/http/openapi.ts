@@ -1,4 +1,5 @@
 import { ERROR_CODES } from '../domain/error-codes.ts'
+import { DETAIL_NUMBERS } from '../domain/errors.ts'
 import { isRecord } from '../domain/is-record.ts'
 
 type Json = Record<string, unknown>
@@ -50,11 +51,15 @@ const ERROR_SCHEMA = {
     },
     details: {
       type: 'array',
-      description: 'The problems with the input, if it is invalid',
+      description: 'The problems with the input, if it is invalid, or the limits that it crosses',
       items: {
         type: 'object',
         required: ['path', 'message'],
-        properties: { path: { type: 'string' }, message: { type: 'string' } },
+        properties: {
+          path: { type: 'string' },
+          message: { type: 'string' },
+          ...Object.fromEntries(DETAIL_NUMBERS.map((name) => [name, { type: 'integer' }])),
+        },
       },
     },
   },

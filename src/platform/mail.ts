@@ -1,8 +1,18 @@
 import type { Transporter } from 'nodemailer'
 import { isLoopback } from '../domain/ip-ranges.ts'
 import { isRecord } from '../domain/is-record.ts'
+import { oneLine } from '../domain/one-line.ts'
 
-export type Mail = { to: readonly string[]; subject: string; text: string; replyTo?: string }
+export type Mail = {
+  to: readonly string[]
+  subject: string
+  text: string
+  replyTo?: string
+  /** Nobody wrote it: no vacation answers to it. RFC 3834 §5. */
+  isAutomatic?: true
+  /** It holds nothing that must not be shown: what the mail server says about it may be reported. */
+  mayQuote?: true
+}
 
 /**
  * Sends mails. `send` resolves when the mail server has accepted the mail, and rejects with `MailError` if it did not.
@@ -30,11 +40,14 @@ export function createMailer(smtpUrl: string | null, from: string): Mailer {
   let transport: Promise<Transporter> | undefined
   return {
     isConfigured: smtpUrl !== null,
-    async send({ to, replyTo, ...rest }) {
+    async send({ to, replyTo, isAutomatic, mayQuote = false, ...rest }) {
       if (smtpUrl === null) throw new Error('No mail server is set up: SMTP_URL is not set')
       const people = { to: to.map(exactly), ...(replyTo && { replyTo: exactly(replyTo) }) }
+      const headers = isAutomatic ? { 'Auto-Submitted': 'auto-generated' } : {}
       transport ??= connect(smtpUrl)
-      await (await transport).sendMail({ from, ...rest, ...people }).catch(failPlainly)
+      await (await transport)
+        .sendMail({ from, headers, ...rest, ...people })
+        .catch((error) => failPlainly(error, mayQuote, credentialsOf(smtpUrl)))
     },
     close: () => void transport?.then((open) => open.close()),
   }
@@ -66,9 +79,12 @@ function mustEncrypt({ protocol, username, hostname, searchParams }: URL): boole
 /** Excludes the characters that separate addresses in a header or enclose one. RFC 5322 §3.4. */
 const ADDRESS = /^[^\s@<>()[\]\\,;:"\p{C}]+@[^\s@<>()[\]\\,;:"\p{C}]+$/u
 
+/** Whether mails can be sent to this address. */
+export const isMailable = (address: string): boolean => ADDRESS.test(address)
+
 /** Sends to exactly this address: an account may be called `ann@example.com,x`, and its mails must not reach Ann. */
 function exactly(address: string): { name: string; address: string } {
-  if (!ADDRESS.test(address)) throw new MailError('Mail cannot be sent to this address')
+  if (!isMailable(address)) throw new MailError('Mail cannot be sent to this address')
   return { name: '', address }
 }
 
@@ -84,12 +100,23 @@ const REFUSED: Readonly<Record<string, string>> = {
  * Servers quote what they reject: a spam filter quotes the link that it dislikes, and that link may set a password.
  * What they say about the addresses, before they have seen the mail, is safe to report.
  */
-function failPlainly(error: unknown): never {
+function failPlainly(error: unknown, mayQuote: boolean, credentials: readonly string[]): never {
   const message = error instanceof Error ? error.message : String(error)
   const { code, response, responseCode } = isRecord(error) ? error : {}
-  const mayTell = response === undefined || code === 'EENVELOPE'
+  const mayTell = mayQuote || response === undefined || code === 'EENVELOPE'
   const line = mayTell
-    ? message.replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
+    ? oneLine(credentials.reduce(withoutText, message), MAX_LENGTH)
     : `${REFUSED[String(code)] ?? code} (${responseCode || 'no number'})`
-  throw new MailError(`The mail server did not accept the mail: ${line.slice(0, MAX_LENGTH)}`)
+  throw new MailError(`The mail server did not accept the mail: ${line}`)
+}
+
+const withoutText = (text: string, secret: string): string => text.replaceAll(secret, '[redacted]')
+
+/** The forms in which a password is sent, which a server may quote. RFC 4616, and LOGIN. */
+function credentialsOf(smtpUrl: string): string[] {
+  const url = new URL(smtpUrl)
+  if (url.password === '') return []
+  const [user, password] = [decodeURIComponent(url.username), decodeURIComponent(url.password)]
+  const asBase64 = [`\0${user}\0${password}`, password].map((text) => Buffer.from(text).toString('base64'))
+  return [...asBase64, password, url.password]
 }

@@ -18,7 +18,7 @@ const MAX_LINE = 1000
 const READ_BYTES = 256 * 1024
 
 /** `stop` aborts it until the files are moved. `prepare` may change the checked database before that. */
-type RestoreOptions = { stop?: AbortSignal; prepare?: (database: string) => void }
+type RestoreOptions = { stop?: AbortSignal; prepare?: (sqlite: Database) => void }
 
 /**
  * Unpacks a backup into an empty data directory. It is unpacked and checked next to the target, then moved there with
@@ -106,14 +106,14 @@ async function restoreInto(
   dataDir: string,
   staged: string,
   backup: OpenBackup,
-  prepare: (database: string) => void,
+  prepare: (sqlite: Database) => void,
 ): Promise<number> {
   try {
     makeFolder(staged)
     const files = await unpack(backup, staged)
     const database = join(staged, 'svc.db')
     checkDatabase(database)
-    prepare(database)
+    prepareDatabase(database, prepare)
     // SQLite created these when the database was checked.
     for (const beside of ['-wal', '-shm']) await rm(`${database}${beside}`, { force: true })
     if (backup.stop?.aborted) throw interrupted()
@@ -125,6 +125,16 @@ async function restoreInto(
     return files
   } finally {
     await rm(staged, { recursive: true, force: true })
+  }
+}
+
+function prepareDatabase(path: string, prepare: (sqlite: Database) => void): void {
+  const sqlite = new Database(path, { strict: true })
+  try {
+    prepare(sqlite)
+  } finally {
+    sqlite.run('PRAGMA wal_checkpoint(TRUNCATE)')
+    sqlite.close()
   }
 }
 

@@ -10,7 +10,17 @@ import { type ActorName, createWorld, type HostName, type World } from '../testi
 
 /** Kinds of things that belong to one project. */
 const OF_A_PROJECT: readonly string[] = [
-  ...['projectId', 'deploymentId', 'aliasId', 'assetId', 'invitationId', 'uploadId', 'domainId', 'host'],
+  ...[
+    'projectId',
+    'deploymentId',
+    'aliasId',
+    'assetId',
+    'invitationId',
+    'uploadId',
+    'domainId',
+    'host',
+    'previewId',
+  ],
   ...['ruleId', 'ruleSetId', 'revisionId', 'schemaId', 'recordId', 'runId', 'repo', 'hookId', 'deliveryId'],
 ]
 
@@ -147,6 +157,7 @@ test('this test covers every kind of thing that a path can name', () => {
     'token',
     'wrongToken',
     'secretName',
+    'previewName',
     'owner',
   ])
   const named = new Set(ACCESS_TABLE.flatMap(([route, , content]) => namesIn(route, content)))

@@ -54,6 +54,7 @@ const CHANGES: [route: string, actions: string[], content?: Content][] = [
   ['DELETE /api/groups/:groupId', ['group.delete']],
   ['POST /api/groups/:groupId/members', ['group.add-member'], { json: { userId: '{guest id}' } }],
   ['DELETE /api/groups/:groupId/members/:non-member id', ['group.remove-member']],
+  ['PATCH /api/account/notices', ['notice.change'], { json: { newDevice: false } }],
   ['PATCH /api/settings', ['settings.change'], { json: { allowPublicSignups: true } }],
   ['POST /api/api-keys', ['api-key.create'], { json: { name: 'x', isGlobal: true } }],
   ['DELETE /api/api-keys/:project key id', ['api-key.revoke']],
@@ -69,6 +70,9 @@ const CHANGES: [route: string, actions: string[], content?: Content][] = [
     ['traffic.set'],
     { json: { weights: [{ alias: 'production', weight: 100 }] } },
   ],
+  ['PUT /api/projects/:projectId/retention', ['retention.change'], { json: { keepLast: 5 } }],
+  ['POST /api/projects/:projectId/retention/run', ['retention.run'], { json: { dryRun: false } }],
+  ['PUT /api/projects/:projectId/quota', ['quota.change'], { json: { files: 5 } }],
   [
     'POST /api/webhooks',
     ['webhook.create'],
@@ -93,6 +97,9 @@ const CHANGES: [route: string, actions: string[], content?: Content][] = [
     { json: { projectId: '{projectId}', name: 'next', deploymentId: '{deploymentId}' } },
   ],
   ['PATCH /api/aliases/:aliasId', ['alias.change'], { json: { isLocked: true } }],
+  ['PATCH /api/aliases/:previewId', ['alias.change'], { json: { expiresAt: null } }],
+  ['DELETE /api/aliases/:previewId', ['preview.end']],
+  ['DELETE /api/projects/:projectId/previews/:previewName', ['preview.end']],
   ['DELETE /api/assets/:assetId', ['asset.delete']],
   ['POST /api/proxy-rules/project/:projectId', ['proxy_rule.create'], { json: rule }],
   [

@@ -18,7 +18,8 @@ import { errorResponses } from '../http/errors.ts'
 import { factsOf, hasFacts } from '../http/request-facts.ts'
 import { signInAddress } from '../http/safe-redirect.ts'
 import { accountRoutes } from '../modules/account/routes.ts'
-import { aliasRoutes } from '../modules/aliases/routes.ts'
+import { withoutDuePreviews } from '../modules/aliases/previews/due.ts'
+import { aliasRoutes, previewRoutes } from '../modules/aliases/routes.ts'
 import { analyticsRoutes } from '../modules/analytics/routes.ts'
 import { apiKeyRoutes } from '../modules/api-keys/routes.ts'
 import { assetRoutes } from '../modules/assets/routes.ts'
@@ -38,9 +39,12 @@ import { invitationRoutes, projectInvitationRoutes } from '../modules/invitation
 import { auditRoutes, logRoutes } from '../modules/logs/routes.ts'
 import { memberRoutes, permissionRoutes } from '../modules/members/routes.ts'
 import { METRICS_PATH, metricsAnswer } from '../modules/metrics/service.ts'
+import { mailTestRoutes, noticeRoutes } from '../modules/notices/routes.ts'
 import { projectRoutes } from '../modules/projects/routes.ts'
 import { proxyRuleRoutes } from '../modules/proxy-rules/routes.ts'
+import { quotaRoutes } from '../modules/quotas/routes.ts'
 import { recordRoutes } from '../modules/records/routes.ts'
+import { retentionRoutes } from '../modules/retention/routes.ts'
 import { ruleSetHistoryRoutes, ruleSetRoutes } from '../modules/rule-sets/routes.ts'
 import { runRoutes } from '../modules/runs/routes.ts'
 import { schemaRoutes } from '../modules/schemas/routes.ts'
@@ -72,6 +76,7 @@ export function createEndpoints(ctx: Context): Endpoints {
       if (asset !== undefined) return asset
       if (path === AUTH_DIALOG_PATH) return authDialogAnswer(ctx, request)
       if (path === METRICS_PATH) return metricsAnswer(ctx, request, factsOf(request))
+      await withoutDuePreviews(ctx)
       if (isVisited(path)) return visitedAnswer(request, await api.handle(request, path))
       if (isApiPath(path)) return api.handle(request, path)
       if (path.startsWith('/_svc/') && !adminPages.isSiteRoute(path)) return nothingHere(ctx, request)
@@ -135,6 +140,7 @@ export const createApi = (ctx: Context, isApiRoute: (path: string) => boolean = 
     .use(deviceRoutes(ctx))
     .use(callbackRoute(ctx))
     .use(accountRoutes(ctx))
+    .use(noticeRoutes(ctx))
     .use(projectRoutes(ctx))
     .use(proxyRuleRoutes(ctx))
     .use(ruleSetRoutes(ctx))
@@ -151,6 +157,7 @@ export const createApi = (ctx: Context, isApiRoute: (path: string) => boolean = 
     .use(groupRoutes(ctx))
     .use(groupMemberRoutes(ctx))
     .use(settingsRoutes(ctx))
+    .use(mailTestRoutes(ctx))
     .use(apiKeyRoutes(ctx))
     .use(auditRoutes(ctx))
     .use(logRoutes(ctx))
@@ -158,10 +165,13 @@ export const createApi = (ctx: Context, isApiRoute: (path: string) => boolean = 
     .use(storageRoutes(ctx))
     .use(backupRoutes(ctx))
     .use(webhookRoutes(ctx))
+    .use(retentionRoutes(ctx))
+    .use(quotaRoutes(ctx))
     .use(projectWebhookRoutes(ctx))
     .use(deploymentRoutes(ctx))
     .use(deploymentUploadRoutes(ctx))
     .use(aliasRoutes(ctx))
+    .use(previewRoutes(ctx))
     .use(assetRoutes(ctx))
     .use(schemaRoutes(ctx))
     .use(recordRoutes(ctx))

@@ -29,6 +29,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['src/platform'],
   ['src/config'],
   ['src/domain'],
+  ['scripts/actions'],
 ]
 const NAMED = ['ui/samples', 'ui/frame', 'ui/components', 'ui/auth-dialog', 'ui/assets', 'ui/islands']
 
@@ -36,6 +37,7 @@ function roomOf(file: string): string {
   if (file.startsWith('src/pipelines/language/')) return 'src/pipelines/language'
   const [top = '', folder = '', ...below] = file.split('/')
   if (top === 'migrations') return top
+  if (top === 'scripts') return `${top}/${folder}`
   if (top === 'src') return below.length === 0 ? file : `src/${folder}`
   if (below.length === 0) return 'ui'
   const named = `ui/${folder}`

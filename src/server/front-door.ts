@@ -41,8 +41,17 @@ export function createFrontDoor(
     if (file !== undefined) return seen(arrival, file, startedAt)
     const answered = answer(arrival)
     if (answered instanceof Response) return seen(arrival, dated(ctx, request, answered), startedAt)
-    return answered.then((response) => seen(arrival, dated(ctx, request, response), startedAt))
+    return answered.then((response) => {
+      if (response.status === 507) void lookAtDisk(ctx)
+      return seen(arrival, dated(ctx, request, response), startedAt)
+    })
   }
+}
+
+/** Somebody found no room for what they sent. */
+async function lookAtDisk(ctx: Context): Promise<void> {
+  const { lookAtDiskSoon } = await import('../modules/storage/low-disk.ts')
+  lookAtDiskSoon(ctx)
 }
 
 /** The runtime dates all responses except those to HEAD. RFC 9110 §6.6.1. */

@@ -3,7 +3,7 @@ import { parseWebUrl } from '../domain/web-url.ts'
 import type { Arrival } from '../http/arrival.ts'
 import { loggedPath } from '../http/logged-path.ts'
 import { sizeOf } from '../http/sent-size.ts'
-import { projectOfPathForm } from '../site/parse-path-form.ts'
+import { siteOfPathForm } from '../site/parse-path-form.ts'
 import { resolveHost } from '../site/resolve-site.ts'
 
 /** `startedAt` is from `performance.now`. */
@@ -64,7 +64,7 @@ export function logRequest(
 function projectOf(ctx: Context, { hostHeader, path }: Arrival): string | null {
   const place = resolveHost(ctx, hostHeader)
   if (place?.kind === 'site') return place.project.id
-  return place?.kind === 'admin' ? (projectOfPathForm(ctx, path)?.id ?? null) : null
+  return place?.kind === 'admin' ? (siteOfPathForm(ctx, path)?.project.id ?? null) : null
 }
 
 /** The host of the other site that the visitor came from. */

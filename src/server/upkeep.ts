@@ -1,6 +1,8 @@
 import type { Context } from '../context.ts'
 import { MINUTE_MS } from '../domain/durations.ts'
+import { endDuePreviews } from '../modules/aliases/previews/due.ts'
 import { removeExpiredDevices } from '../modules/auth/device.ts'
+import { removeOldDevices } from '../modules/auth/known-devices.ts'
 import { removeExpiredOneTimeTokens } from '../modules/auth/one-time-tokens.ts'
 import { removeExpiredSessions } from '../modules/auth/sessions.ts'
 import {
@@ -16,10 +18,14 @@ import { removeOldClaims } from '../modules/domains/service.ts'
 import { removeExpiredInvitations } from '../modules/invitations/service.ts'
 import { removeOldLogs } from '../modules/logs/requests.ts'
 import { endTails } from '../modules/logs/tail.ts'
+import { startMailing } from '../modules/notices/dispatch.ts'
+import { removeOldMails } from '../modules/notices/upkeep.ts'
 import { removeDeletedProjects } from '../modules/projects/service.ts'
+import { runDueRetention } from '../modules/retention/daily.ts'
 import { removeOldRuns } from '../modules/runs/service.ts'
 import { removeDeletedSchemas } from '../modules/schemas/service.ts'
 import { tellOfLostKey } from '../modules/secrets/unreadable.ts'
+import { lookAtDisk } from '../modules/storage/low-disk.ts'
 import { startSending } from '../modules/webhooks/dispatch.ts'
 import { removeOldDeliveries } from '../modules/webhooks/upkeep.ts'
 import { WATCH_MS, watchForHooks } from '../modules/webhooks/watch.ts'
@@ -37,6 +43,10 @@ export function startUpkeep(ctx: Context): () => Promise<void> {
     every(ctx, 'expired invitations', (stop) => removeExpiredInvitations(ctx, stop)),
     everyFromNow(ctx, 'old claims of domains', (stop) => removeOldClaims(ctx, stop)),
     every(ctx, 'expired uploads', (stop) => removeExpiredUploads(ctx, stop)),
+    every(ctx, 'previews that have ended', (stop) => endDuePreviews(ctx, stop), {
+      isFromNow: true,
+      roundMs: MINUTE_MS,
+    }),
     everyFromNow(ctx, 'deleted projects', (stop) => removeDeletedProjects(ctx, stop)),
     everyFromNow(ctx, 'deleted schemas', (stop) => removeDeletedSchemas(ctx, stop)),
     everyFromNow(ctx, 'compressed forms', () => resumeVariants(ctx)),
@@ -49,8 +59,13 @@ export function startUpkeep(ctx: Context): () => Promise<void> {
     async () => endTails(ctx),
     startPipelines(ctx),
     startSending(ctx),
+    startMailing(ctx),
+    every(ctx, 'old mails', (stop) => removeOldMails(ctx, stop)),
+    every(ctx, 'forgotten devices', (stop) => removeOldDevices(ctx, stop)),
     every(ctx, 'old webhook deliveries', (stop) => removeOldDeliveries(ctx, stop)),
     every(ctx, 'events of webhooks', (stop) => watchForHooks(ctx, stop), { roundMs: WATCH_MS }),
+    every(ctx, 'retention', (stop) => runDueRetention(ctx, stop), { isFromNow: true, roundMs: MINUTE_MS }),
+    every(ctx, 'free disk space', () => lookAtDisk(ctx), { isFromNow: true, roundMs: MINUTE_MS }),
   ]
   return async () => {
     await Promise.all(jobs.map((stop) => stop()))

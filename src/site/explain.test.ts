@@ -87,6 +87,16 @@ test('the steps of a request, in the order of the decisions', async () => {
   clear()
 })
 
+test('the version that is shown is named, on a host and in the path form', async () => {
+  const { site } = fixture
+  const named = { commitSha: expect.any(String), version: 1, deploymentId: site.deploymentId }
+  for (const url of [`http://${site.aliasHost}/`, `http://${ADMIN_HOST}/public/acme/docs/production/`]) {
+    const { steps } = await explained(url)
+    const project = steps.find(({ step }) => step === 'project')
+    expect(project).toMatchObject({ text: expect.stringMatching(/version 1 of [0-9a-f]{12}/), detail: named })
+  }
+})
+
 test('who is rejected by the pipeline of a rule', async () => {
   const steps = [{ id: 'answer', handlerType: 'response_handler', config: { body: '{}' } }]
   const validators = [

@@ -1,10 +1,11 @@
 import type { Caller, Context } from '../context.ts'
 import { normalizeHost } from '../domain/hostname.ts'
+import { isoTime } from '../domain/iso-time.ts'
 import { Arrival } from '../http/arrival.ts'
 import { factsAbout } from '../http/request-facts.ts'
 import { findMapping } from './domain-queries.ts'
 import type { SitePages } from './pages.ts'
-import { projectOfPathForm } from './parse-path-form.ts'
+import { siteOfPathForm } from './parse-path-form.ts'
 import { servePathForm } from './path-forms.ts'
 import { chooseWay } from './plan-visit.ts'
 import { resolveHost } from './resolve-site.ts'
@@ -46,7 +47,7 @@ export function projectOfUrl(ctx: Context, url: URL): string | null {
   const host = normalizeHost(url.host)
   const place = host === null ? undefined : resolveHost(ctx, url.host)
   if (place === undefined || host === null) return mappedProject(ctx, host)
-  if (place.kind === 'admin') return projectOfPathForm(ctx, url.pathname)?.id ?? null
+  if (place.kind === 'admin') return siteOfPathForm(ctx, url.pathname)?.project.id ?? null
   return place.kind === 'site' ? place.project.id : mappedProject(ctx, host)
 }
 
@@ -96,9 +97,11 @@ async function answerAt(ctx: Context, endpoints: Endpoints, input: ExplainInput,
   if (place.kind === 'site')
     return answerOfSite(ctx, endpoints, place, visitorOf(input, arrival, place, trace))
   if (place.kind === 'admin') {
-    trace.add('host', `${host} is the admin host; the path names the site`)
+    const named = siteOfPathForm(ctx, arrival.path)
+    const what = named?.alias?.expiresAt ? shownText(named) : 'the site'
+    trace.add('host', `${host} is the admin host; the path names ${what}`, named && endDetail(named))
     tracePath(trace, arrival)
-    traceProject(trace, projectOfPathForm(ctx, arrival.path), null)
+    traceSite(trace, named)
     return (await servePathForm(ctx, endpoints.pages, visitorOf(input, arrival, null, trace))) ?? 'service'
   }
   const what =
@@ -109,13 +112,23 @@ async function answerAt(ctx: Context, endpoints: Endpoints, input: ExplainInput,
 
 async function answerOfSite(ctx: Context, endpoints: Endpoints, site: Site, visitor: Traced): Told {
   const { arrival, facts, trace } = visitor
-  const shown = site.alias === null ? 'a deployment by its SHA' : `the alias ${site.alias.name}`
-  trace.add('host', `${facts.host} shows ${shown}`)
+  trace.add('host', `${facts.host} shows ${shownText(site)}`, endDetail(site))
   tracePath(trace, arrival)
-  traceProject(trace, site.project, site)
+  traceSite(trace, site)
   const way = chooseWay(ctx, site, endpoints.isApiRoute, visitor)
   return way.to === 'service' ? 'service' : serveSite(ctx, endpoints.pages, way.shown, way.visit)
 }
+
+function shownText({ alias, endsAt }: Site): string {
+  if (alias === null) return 'a deployment by its SHA'
+  if (alias.expiresAt === null) return `the alias ${alias.name}`
+  const ends =
+    endsAt === null ? 'it is locked, so time does not end it' : `it ends at ${isoTime(alias.expiresAt)}`
+  return `the preview ${alias.name}; ${ends}`
+}
+
+const endDetail = ({ alias }: Site): Record<string, unknown> | undefined =>
+  alias?.expiresAt ? { expiresAt: isoTime(alias.expiresAt) } : undefined
 
 /** The peer has no address: no header that a proxy might send is believed. */
 function arrivalOf(ctx: Context, { url, method, headers }: ExplainInput): Arrival {
@@ -139,10 +152,12 @@ function tracePath(trace: Trace, { path, plain }: Arrival): void {
   if (plain !== path) trace.add('path', `The path ${path} stands for ${plain}`, { sent: path, plain })
 }
 
-function traceProject(trace: Trace, project: Site['project'] | undefined, site: Site | null): void {
-  if (project === undefined) return
-  trace.add('project', `It belongs to the project ${project.owner}/${project.name}`, {
-    id: project.id,
-    ...(site === null ? {} : { commitSha: site.commitSha, deploymentId: site.deploymentId }),
-  })
+function traceSite(trace: Trace, site: Site | undefined): void {
+  if (site === undefined) return
+  const { project, commitSha, version, deploymentId } = site
+  trace.add(
+    'project',
+    `It belongs to the project ${project.owner}/${project.name}, whose version ${version} of ${commitSha.slice(0, 12)} it shows`,
+    { id: project.id, commitSha, version, deploymentId },
+  )
 }

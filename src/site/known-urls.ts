@@ -2,6 +2,7 @@ import type { Context } from '../context.ts'
 import { generationCache } from '../db/generation.ts'
 import type { Dressing } from './dressing.ts'
 import { maySeeStill } from './gate-memory.ts'
+import { hasEnded } from './resolve-site.ts'
 import { type Sending, serveFile } from './serve-file.ts'
 import type { Site } from './site.ts'
 import type { SiteFile } from './site-file.ts'
@@ -24,6 +25,7 @@ export function serveKnownUrl(ctx: Context, request: Request): Response | undefi
   if (known === undefined || known.host !== request.headers.get('host') || request.method !== 'GET')
     return undefined
   const { site } = known
+  if (hasEnded(ctx, site)) return undefined
   if (!site.isShared && !maySeeStill(ctx, request, site)) return undefined
   if ('init' in known) return new Response(null, known.init)
   try {

@@ -6,22 +6,22 @@ import { type Manifest, type ManifestSource, readManifest } from './read-manifes
  */
 const MAX_FILES = 300_000
 
-type Kept = { manifest: Manifest; version: number; isUsed: boolean }
+type Kept = { manifest: Manifest; revision: number; isUsed: boolean }
 type Store = { manifests: Map<string, Kept>; files: number }
 const stores = new WeakMap<Context, Store>()
 
-/** The manifest of a deployment below a base path, from the cache if it is of the same version. */
+/** The manifest of a deployment below a base path, from the cache if it is of the same revision. */
 export function loadManifest(ctx: Context, source: ManifestSource): Manifest {
   const store = stores.get(ctx) ?? newStore(ctx)
   const kept = store.manifests.get(source.manifestKey)
-  if (kept !== undefined && kept.version === source.version) {
+  if (kept !== undefined && kept.revision === source.revision) {
     kept.isUsed = true
     return kept.manifest
   }
   if (kept !== undefined) forget(store, source.manifestKey, kept)
   const manifest = readManifest(ctx, source)
   makeRoom(store, manifest.fileCount)
-  store.manifests.set(source.manifestKey, { manifest, version: source.version, isUsed: true })
+  store.manifests.set(source.manifestKey, { manifest, revision: source.revision, isUsed: true })
   store.files += manifest.fileCount
   return manifest
 }

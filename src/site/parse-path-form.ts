@@ -2,11 +2,9 @@ import type { Context } from '../context.ts'
 import { resolveAliasPath, resolveShaPath } from './resolve-site.ts'
 import type { Site } from './site.ts'
 
-/** The project that a path form shows; undefined if the path is not one, or shows nothing. */
-export const projectOfPathForm = (ctx: Context, path: string): Site['project'] | undefined =>
-  path.startsWith('/public/') || path.startsWith('/repo/')
-    ? parsePathForm(ctx, path)?.site.project
-    : undefined
+/** What a path form shows; undefined if the path is not one, or shows nothing. */
+export const siteOfPathForm = (ctx: Context, path: string): Site | undefined =>
+  path.startsWith('/public/') || path.startsWith('/repo/') ? parsePathForm(ctx, path)?.site : undefined
 
 /** A parsed path form: the site, the path within it, and whether credentials are ignored. */
 export type PathForm = { site: Site; mount: string; rest: string; isAnonymous: boolean }

@@ -26,10 +26,16 @@ export type SiteRow = {
   deploymentId: string
   commitSha: string
   version: number
+  /** Raised when its files changed. */
+  revision: number
   updatedAt: number
   /** When the alias was last moved or set; 0 for a deployment by its SHA. */
   aliasUpdatedAt: number
   label: string | null
+  /** When the preview ends; null for what has no end. */
+  expiresAt: number | null
+  /** A locked preview does not end by time. */
+  isLocked: number | null
   hasRouting: number
 }
 
@@ -38,51 +44,61 @@ const SITE_COLUMNS = `
   p.private_site_response AS privateSiteResponse, a.id AS aliasId, a.name AS aliasName, a.is_public AS aliasIsPublic,
   a.required_role AS aliasRequiredRole, a.is_spa AS aliasIsSpa, d.id AS deploymentId,
   coalesce(a.base_path, d.base_path) AS hostBasePath,
-  d.commit_sha AS commitSha, d.version, d.updated_at AS updatedAt, coalesce(a.updated_at, 0) AS aliasUpdatedAt,
+  d.commit_sha AS commitSha, d.version, d.revision, d.updated_at AS updatedAt,
+  coalesce(a.updated_at, 0) AS aliasUpdatedAt, a.expires_at AS expiresAt, a.is_locked AS isLocked,
   EXISTS (SELECT 1 FROM deployment_routing r WHERE r.deployment_id = d.id) AS hasRouting`
 
+/** A preview whose end has passed is gone, even while its row is still there. contract 16 §2. */
+const IS_THERE = '(a.expires_at IS NULL OR a.is_locked = 1 OR a.expires_at > ?)'
+
 /** A single indexed read, independent of the number of sites. */
-export function findSiteByLabel(db: Db, label: string): SiteRow | null {
+export function findSiteByLabel(db: Db, label: string, now: number): SiteRow | null {
   return prepared<SiteRow>(
     db,
     `SELECT ${SITE_COLUMNS}, coalesce(a.base_path, d.base_path) AS basePath, h.label FROM host_labels h
        LEFT JOIN aliases a ON a.id = h.alias_id
        JOIN deployments d ON d.id = coalesce(a.deployment_id, h.deployment_id)
        JOIN projects p ON p.id = d.project_id
-       WHERE h.label = ?`,
-  ).get(label)
+       WHERE h.label = ? AND ${IS_THERE}`,
+  ).get(label, now)
 }
 
-export function findSiteByAlias(db: Db, owner: string, repo: string, alias: string): SiteRow | null {
+export function findSiteByAlias(
+  db: Db,
+  { owner, repo, alias }: { owner: string; repo: string; alias: string },
+  now: number,
+): SiteRow | null {
   return prepared<SiteRow>(
     db,
     `SELECT ${SITE_COLUMNS}, a.base_path AS basePath, h.label FROM projects p
        JOIN aliases a ON a.project_id = p.id
        JOIN deployments d ON d.id = a.deployment_id
        LEFT JOIN host_labels h ON h.alias_id = a.id
-       WHERE p.owner = ? AND p.name = ? AND a.name = ?`,
-  ).get(owner, repo, alias)
+       WHERE p.owner = ? AND p.name = ? AND a.name = ? AND ${IS_THERE}`,
+  ).get(owner, repo, alias, now)
 }
 
 /** The same by project id, for mapped hosts. */
-export function findSiteOfProject(db: Db, projectId: string, alias: string): SiteRow | null {
+export function findSiteOfProject(db: Db, projectId: string, alias: string, now: number): SiteRow | null {
   return prepared<SiteRow>(
     db,
     `SELECT ${SITE_COLUMNS}, a.base_path AS basePath, NULL AS label FROM projects p
        JOIN aliases a ON a.project_id = p.id
        JOIN deployments d ON d.id = a.deployment_id
-       WHERE p.id = ? AND a.name = ?`,
-  ).get(projectId, alias)
+       WHERE p.id = ? AND a.name = ? AND ${IS_THERE}`,
+  ).get(projectId, alias, now)
 }
 
-/** Deployments whose SHA starts this way; two mean that the short form is ambiguous. `from` ≤ sha < `to`. */
+/**
+ * The newest versions of commits whose SHA starts this way; two mean that the short form is ambiguous. `from` ≤ sha < `to`.
+ */
 export function findSitesBySha(db: Db, owner: string, repo: string, from: string, to: string): SiteRow[] {
   return prepared<SiteRow>(
     db,
     `SELECT ${SITE_COLUMNS}, '' AS basePath, h.label FROM projects p
        JOIN deployments d ON d.project_id = p.id
        LEFT JOIN aliases a ON a.id IS NULL AND 0
-       LEFT JOIN host_labels h ON h.deployment_id = d.id
+       JOIN host_labels h ON h.deployment_id = d.id AND h.is_newest = 1
        WHERE p.owner = ? AND p.name = ? AND d.commit_sha >= ? AND d.commit_sha < ? LIMIT 2`,
   ).all(owner, repo, from, to)
 }
@@ -126,7 +142,7 @@ export function listEarlierDeployments(
 ): EarlierDeployment[] {
   return prepared<EarlierDeployment>(
     db,
-    `SELECT d.id AS deploymentId, d.version, d.updated_at AS updatedAt, d.commit_sha AS commitSha, h.base_path AS basePath
+    `SELECT d.id AS deploymentId, d.revision, d.updated_at AS updatedAt, d.commit_sha AS commitSha, h.base_path AS basePath
        FROM (SELECT deployment_id, base_path, moved_at,
                     lead(moved_at, 1, 9e15) OVER (ORDER BY moved_at, id) AS shown_until
              FROM alias_history
@@ -145,7 +161,7 @@ export function listEarlierDeployments(
 
 type EarlierDeployment = {
   deploymentId: string
-  version: number
+  revision: number
   updatedAt: number
   commitSha: string
   basePath: string

@@ -14,7 +14,7 @@ export type Manifest = { targets: ReadonlyMap<string, Target>; fileCount: number
 export type ManifestSource = {
   manifestKey: string
   deploymentId: string
-  version: number
+  revision: number
   commitSha: string
   updatedAt: number
   basePath: string

@@ -22,8 +22,12 @@ const byPath = generationCache<Site>('sites', 50_000)
 
 /** Returns what the host shows; undefined if nothing. Accepts the raw header. contract §1 Hosts. */
 export function resolveHost(ctx: Context, hostHeader: string): Place | undefined {
-  return byHost.get(ctx.db, hostHeader, () => lookUpHost(ctx, hostHeader))
+  const place = byHost.get(ctx.db, hostHeader, () => lookUpHost(ctx, hostHeader))
+  return place?.kind === 'site' && hasEnded(ctx, place) ? lookUpHost(ctx, hostHeader) : place
 }
+
+/** Asked of each cached site: time passes without a change that the cache would see. Costs a comparison with null. */
+export const hasEnded = (ctx: Context, { endsAt }: Site): boolean => endsAt !== null && endsAt <= ctx.now()
 
 function lookUpHost(ctx: Context, hostHeader: string): Place | undefined {
   const host = normalizeHost(hostHeader)
@@ -34,7 +38,7 @@ function lookUpHost(ctx: Context, hostHeader: string): Place | undefined {
   const mapping = findMapping(ctx.db, host)
   if (mapping !== null) return mappedPlace(ctx, mapping)
   const label = siteLabelOf(host, ctx.config.baseDomain)
-  const row = label === null ? null : findSiteByLabel(ctx.db, label)
+  const row = label === null ? null : findSiteByLabel(ctx.db, label, ctx.now())
   return row === null ? undefined : toSite(ctx, row)
 }
 
@@ -46,10 +50,12 @@ export function siteAt(ctx: Context, host: string): SitePlace {
 
 /** `/repo/:owner/:repo/alias/:alias`. */
 export function resolveAliasPath(ctx: Context, owner: string, repo: string, alias: string): Site | undefined {
-  return byPath.get(ctx.db, `${owner}/${repo}/@${alias}`.toLowerCase(), () => {
-    const row = findSiteByAlias(ctx.db, owner, repo, alias)
+  const lookUp = () => {
+    const row = findSiteByAlias(ctx.db, { owner, repo, alias }, ctx.now())
     return row === null ? undefined : toSite(ctx, row)
-  })
+  }
+  const site = byPath.get(ctx.db, `${owner}/${repo}/@${alias}`.toLowerCase(), lookUp)
+  return site !== undefined && hasEnded(ctx, site) ? lookUp() : site
 }
 
 /** `/repo/:owner/:repo/:sha`: the full SHA, or at least 7 characters if they are unambiguous. */
@@ -71,11 +77,17 @@ function mappedPlace(ctx: Context, mapping: MappingRow): Place | undefined {
   if (redirectTo !== null)
     return { kind: 'redirect', to: redirectTo.includes('://') ? redirectTo : ctx.siteUrl(redirectTo) }
   const split = splitOf(ctx, mapping)
-  const row = findSiteOfProject(ctx.db, projectId, alias)
+  const row = findSiteOfProject(ctx.db, projectId, alias, ctx.now())
   const site = row === null ? drawnSite(split) : toSite(ctx, row, mapping)
   if (site === undefined || split === null) return site
-  return { ...site, split, isShared: false, isOpen: false }
+  return { ...site, split, isShared: false, isOpen: false, endsAt: firstEnd([site, ...split.sites.values()]) }
 }
+
+const firstEnd = (sites: readonly Site[]): number | null =>
+  sites.reduce<number | null>(
+    (first, { endsAt }) => (endsAt === null || (first !== null && first <= endsAt) ? first : endsAt),
+    null,
+  )
 
 /** Replaces the domain's own alias if that was deleted: a site that receives visitors by weight. */
 const drawnSite = (split: SiteSplit | null): Site | undefined =>
@@ -94,7 +106,7 @@ function splitOf(ctx: Context, mapping: MappingRow): SiteSplit | null {
   }
   const sites = new Map<string, Site>()
   for (const { alias } of [...split.weights, ...split.rules]) {
-    const row = findSiteOfProject(ctx.db, mapping.projectId, alias)
+    const row = findSiteOfProject(ctx.db, mapping.projectId, alias, ctx.now())
     if (row !== null)
       // A visitor may have seen a different variant just now.
       sites.set(alias.toLowerCase(), {
@@ -134,10 +146,14 @@ function toSite(ctx: Context, row: SiteRow, mapping: MappingRow | null = null): 
     kind: 'site',
     host: mapping?.hostname ?? `${row.label ?? ''}.${ctx.config.baseDomain}`,
     project: { id: row.projectId, owner: row.owner, name: row.name },
-    alias: row.aliasId === null || row.aliasName === null ? null : { id: row.aliasId, name: row.aliasName },
+    alias:
+      row.aliasId === null || row.aliasName === null
+        ? null
+        : { id: row.aliasId, name: row.aliasName, expiresAt: row.expiresAt },
     deploymentId: row.deploymentId,
     commitSha: row.commitSha,
     version: row.version,
+    revision: row.revision,
     updatedAt: row.updatedAt,
     shownSince: Math.max(row.aliasUpdatedAt, mapping?.updatedAt ?? 0),
     basePath,
@@ -151,6 +167,7 @@ function toSite(ctx: Context, row: SiteRow, mapping: MappingRow | null = null): 
     isShared: visibility.isPublic,
     isOpen: visibility.isPublic && !rules.some(({ record }) => record.isEnabled),
     privateSiteResponse: row.privateSiteResponse,
+    endsAt: row.isLocked === 1 ? null : row.expiresAt,
   }
 }
 

@@ -23,7 +23,7 @@ export type SiteRouting = {
   sure: Map<string, Sure>
 }
 
-type Kept = { version: number; routing: SiteRouting | null; size: number }
+type Kept = { revision: number; routing: SiteRouting | null; size: number }
 type Store = { bySite: Map<string, Kept>; size: number }
 
 /** The maximum number of lines and blocks of all sites. Above it, all are read again. */
@@ -35,7 +35,7 @@ export function routingOf(ctx: Context, site: Site): SiteRouting | null {
   if (!site.hasRouting) return null
   const store = storeOf(ctx)
   const kept = store.bySite.get(site.manifestKey)
-  return kept !== undefined && kept.version === site.version ? kept.routing : load(ctx, store, site)
+  return kept !== undefined && kept.revision === site.revision ? kept.routing : load(ctx, store, site)
 }
 
 function storeOf(ctx: Context): Store {
@@ -46,7 +46,7 @@ function storeOf(ctx: Context): Store {
   return store
 }
 
-function load(ctx: Context, store: Store, { deploymentId, basePath, manifestKey, version }: Site) {
+function load(ctx: Context, store: Store, { deploymentId, basePath, manifestKey, revision }: Site) {
   const compiled = readCompiled(ctx, deploymentId, basePath)
   const size = 1 + (compiled === null ? 0 : compiled.lines.length + compiled.blocks.length)
   if (store.size + size > MAX_SIZE) {
@@ -55,7 +55,7 @@ function load(ctx: Context, store: Store, { deploymentId, basePath, manifestKey,
   }
   const routing = compiled === null ? null : prepare(compiled)
   store.size += size - (store.bySite.get(manifestKey)?.size ?? 0)
-  store.bySite.set(manifestKey, { version, routing, size })
+  store.bySite.set(manifestKey, { revision, routing, size })
   return routing
 }
 

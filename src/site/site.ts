@@ -9,10 +9,13 @@ export type Site = {
   /** The site's own host, which for a path form is not the requested one. */
   host: string
   project: { id: string; owner: string; name: string }
-  alias: { id: string; name: string } | null
+  /** `expiresAt`: it is a preview. */
+  alias: { id: string; name: string; expiresAt: number | null } | null
   deploymentId: string
   commitSha: string
+  /** Of this commit. */
   version: number
+  revision: number
   updatedAt: number
   /** The latest time at which the host started to show this, as far as alias moves tell. */
   shownSince: number
@@ -35,6 +38,8 @@ export type Site = {
   /** Public, without rules or a split: only files can be served. */
   isOpen: boolean
   privateSiteResponse: PrivateSiteResponse | null
+  /** From then on the host shows something else, or nothing: a preview ends, its own or one of its split. */
+  endsAt: number | null
 }
 
 /**

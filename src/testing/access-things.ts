@@ -1,4 +1,5 @@
 import { inTransaction } from '../db/open.ts'
+import { DAY_MS } from '../domain/durations.ts'
 import { hashToken } from '../platform/tokens.ts'
 import { addHooks } from './access-hooks.ts'
 import type { TestApp } from './test-app.ts'
@@ -20,6 +21,7 @@ export function addThings(app: TestApp, site: SeededSite): Record<string, string
   const ids = { ...newIds(app), ...namesOf(app, site) }
   const run = (sql: string, ...values: Value[]) => runSql(app, sql, ...values)
   addPeople(app, run, ids)
+  addPreview(app, run, ids)
   addRules(run, ids)
   addRecords(run, ids)
   return { ...ids, ...addHooks(app, site.projectId, site.repo) }
@@ -41,6 +43,7 @@ function newIds({ ctx }: TestApp) {
     schemaId: id(),
     recordId: id(),
     runId: id(),
+    previewId: id(),
   }
 }
 
@@ -59,6 +62,7 @@ function namesOf({ ctx }: TestApp, { repo, projectId, deploymentId, aliasId }: S
     token: `invitation-token-${repo}`,
     wrongToken: 'wrong-token',
     secretName: 'MAIL_TOKEN',
+    previewName: 'pr-1',
   }
 }
 
@@ -82,6 +86,19 @@ function addPeople({ ctx }: TestApp, run: Run, ids: Ids): void {
     projectId,
     later,
   )
+}
+
+function addPreview({ ctx }: TestApp, run: Run, ids: Ids): void {
+  run(
+    `INSERT INTO aliases (id, project_id, name, deployment_id, created_at, updated_at, expires_at)
+     VALUES (?, ?, ?, ?, 0, 0, ?)`,
+    ids.previewId,
+    ids.projectId,
+    ids.previewName,
+    ids.deploymentId,
+    ctx.now() + DAY_MS,
+  )
+  run('INSERT INTO host_labels (label, alias_id) VALUES (?, ?)', `pr-1--${ids.repo}--acme`, ids.previewId)
 }
 
 function addRules(run: Run, { projectId, repo, ruleId, ruleSetId, revisionId, domainId }: Ids): void {

@@ -7,7 +7,7 @@ export const shaOf = (i: number): string => `${i.toString(16).padStart(8, '0')}$
 
 export type TarFiles = Record<string, string>
 
-/** Uploads a tar.gz like `tar cz | curl`. True if it was acknowledged. */
+/** Uploads a tar.gz like `tar cz | curl`. `target`: the fields that name it. True if it was acknowledged. */
 export async function publishTar(
   /** For what is packed. */
   work: string,
@@ -16,6 +16,7 @@ export async function publishTar(
   repo: string,
   sha: string,
   files: TarFiles,
+  target = 'alias=live',
 ): Promise<boolean> {
   const folder = mkdtempSync(join(work, 'tar-'))
   for (const [path, content] of Object.entries(files)) {
@@ -24,7 +25,7 @@ export async function publishTar(
   }
   const tar = Bun.spawn(['tar', 'cz', '-C', folder, '.'], { stdout: 'pipe' })
   const answer = await fetch(
-    `${to.url}/api/deployments?owner=acme&repo=${repo}&commitSha=${sha}&alias=live&isPublic=true`,
+    `${to.url}/api/deployments?owner=acme&repo=${repo}&commitSha=${sha}&${target}&isPublic=true`,
     {
       method: 'POST',
       headers: { 'x-api-key': apiKey, 'content-type': 'application/gzip' },

@@ -1,8 +1,7 @@
 import { inTransaction } from '../db/open.ts'
 import { deployments } from '../db/schema.ts'
 import { blobs } from '../db/schema-contents.ts'
-import { deploymentRef } from '../domain/hostname.ts'
-import { claimLabel } from '../modules/aliases/host-labels.ts'
+import { claimLabel, claimVersionLabels } from '../modules/aliases/host-labels.ts'
 import { pointAlias } from '../modules/aliases/service.ts'
 import { openStage } from '../modules/deployments/blob-queries.ts'
 import { insertAssets } from '../modules/deployments/publish/queries.ts'
@@ -83,14 +82,15 @@ export async function seedDeployment(app: TestApp, seed: Seed): Promise<Seeded> 
     compileRouting(ctx, id)
     insertWaiting(ctx.db, [id])
     const names = { owner: project.owner, repo: project.name }
-    const label = claimLabel(ctx, tx, { ref: deploymentRef(seed.sha), ...names }, { deploymentId: id })
+    const version = { id, commitSha: seed.sha, version: 1 }
+    const { sha: label } = claimVersionLabels(ctx, tx, project, version, undefined)
     const hostOf = (label: string) => `${label}.${ctx.config.baseDomain}`
     const result = { projectId: project.id, deploymentId: id, host: hostOf(label) }
     if (seed.alias === undefined) return { ...result, aliasId: null, aliasHost: null }
     const { alias } = pointAlias(ctx, tx, operator, {
       project,
       name: seed.alias,
-      deployment: { id, commitSha: seed.sha },
+      deployment: version,
       basePath: seed.basePath ?? '',
     })
     const aliasLabel = claimLabel(ctx, tx, { ref: seed.alias, ...names }, { aliasId: alias.id })

@@ -2,13 +2,17 @@ import { is } from 'drizzle-orm'
 import { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import * as schema from '../db/schema.ts'
 import * as contents from '../db/schema-contents.ts'
+import * as notices from '../db/schema-notices.ts'
 import * as records from '../db/schema-records.ts'
+import * as upkeep from '../db/schema-upkeep.ts'
 import * as webhooks from '../db/schema-webhooks.ts'
 
 /** Every table that queries know, with the name of its variable. */
 export const tables: { variable: string; table: SQLiteTable }[] = Object.entries({
   ...schema,
   ...contents,
+  ...notices,
   ...records,
+  ...upkeep,
   ...webhooks,
 }).flatMap(([variable, table]) => (is(table, SQLiteTable) ? [{ variable, table }] : []))

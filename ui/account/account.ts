@@ -7,6 +7,7 @@ import type { PageUser } from '../components/user-menu.ts'
 import { appLayout } from '../frame/layout.ts'
 import { type Connection, connectionsSection } from './connections-section.ts'
 import { type MfaState, mfaSection } from './mfa-section.ts'
+import { type MailNotices, noticesSection } from './notices-section.ts'
 import { passwordSection } from './password-section.ts'
 import { type AccountSession, sessionsSection } from './sessions-section.ts'
 import { type AccountSite, sitesSection } from './sites-section.ts'
@@ -19,6 +20,7 @@ export type AccountIntent =
   | 'mfa-disable' // password
   | 'connection-remove' // provider
   | 'session-revoke' // sessionId
+  | 'notices' // the ids of those that are on
   | 'leave' // projectId
 
 export type AccountPageData = {
@@ -29,6 +31,7 @@ export type AccountPageData = {
   providers: readonly LoginProvider[]
   sessions: readonly AccountSession[]
   sites: readonly AccountSite[]
+  mailNotices: MailNotices
   notices?: readonly Notice[]
   /** The form that was refused, and why. */
   failed?: { intent: AccountIntent; error: FormError } | undefined
@@ -63,6 +66,7 @@ export function accountPage(data: AccountPageData): Html {
         })}
         ${connectionsSection(data.connections, data.providers)}
         ${sessionsSection(data.sessions)}
+        ${noticesSection(data.mailNotices)}
       </div>
     `,
   )

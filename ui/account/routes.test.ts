@@ -240,3 +240,32 @@ test('a site that cannot share the session gets its own after the form', async (
   })
   expect(signedIn.body['user']).toMatchObject({ email: ADMIN })
 })
+
+describe('mail notices', () => {
+  const CARL = 'carl@example.com'
+  beforeAll(() => app.addUser(CARL))
+
+  const isTicked = async (id: string, as: string) => {
+    const text = await (await browser.open('/account', { as })).text()
+    const input = new RegExp(`<input[^>]*name="${id}"[^>]*>`).exec(text)?.[0]
+    return input === undefined ? undefined : /\schecked/.test(input)
+  }
+
+  test('are switched by the boxes that are ticked, and say that this server sends no mail', async () => {
+    const text = await (await browser.open('/account', { as: CARL })).text()
+    expect(text).toContain('This server sends no mail')
+    expect(await isTicked('newDevice', CARL)).toBe(true)
+    expect(await isTicked('backupFailed', CARL)).toBeUndefined()
+    const off = await submit({ intent: 'notices' }, CARL)
+    expect(redirectOf(off)).toEqual([303, '/account?done=notices'])
+    expect(await isTicked('newDevice', CARL)).toBe(false)
+    await submit({ intent: 'notices', newDevice: 'true', backupFailed: 'true' }, CARL)
+    expect(await isTicked('newDevice', CARL)).toBe(true)
+  })
+
+  test('of the workspace are for its admins', async () => {
+    await submit({ intent: 'notices', newDevice: 'true', diskLow: 'true' }, ADMIN)
+    expect(await isTicked('diskLow', ADMIN)).toBe(true)
+    expect(await isTicked('backupFailed', ADMIN)).toBe(false)
+  })
+})

@@ -14,6 +14,7 @@ import { authorize, type Grant, personOf } from '../../src/modules/auth/authoriz
 import { loginMethods } from '../../src/modules/auth/login-methods.ts'
 import { passwordField } from '../../src/modules/auth/model.ts'
 import { signInProblem } from '../../src/modules/auth/oidc.ts'
+import { changeNotices, getNotices } from '../../src/modules/notices/service.ts'
 import { page } from '../components/html.ts'
 import type { Notice } from '../components/notice.ts'
 import { checkInput, type Form, UNREAD_BODY, unknownIntent } from '../frame/form.ts'
@@ -36,6 +37,7 @@ const DONE: Record<string, string> = {
   connected: 'The sign-in method was connected.',
   'session-revoke': 'The session was revoked.',
   leave: 'You have left the site.',
+  notices: 'Your notices were saved.',
 }
 
 type Shown = { mfa?: Partial<MfaState>; failed?: AccountPageData['failed'] }
@@ -52,6 +54,7 @@ function showAccount(ctx: Context, request: Request, shown: Shown = {}): Respons
     sessions,
     sites: sites.map((site) => ({ ...site, url: siteUrlOf(ctx, request, site) })),
     providers: loginMethods(ctx, null).providers,
+    mailNotices: getNotices(ctx, grant),
     notices: noticesOf(request),
     failed: shown.failed,
   }
@@ -129,6 +132,11 @@ const ACTIONS: Record<AccountIntent, Act> = {
   'session-revoke'(ctx, _request, grant, form) {
     endOwnSession(ctx, grant, form.text('sessionId'))
     return done('session-revoke')
+  },
+  notices(ctx, _request, grant, form) {
+    const { notices } = getNotices(ctx, grant)
+    changeNotices(ctx, grant, Object.fromEntries(notices.map(({ id }) => [id, form.isTicked(id)])))
+    return done('notices')
   },
   leave(ctx, _request, grant, form) {
     leaveSite(ctx, grant, form.text('projectId'))

@@ -8,8 +8,9 @@ import { confirmDialog } from '../components/confirm.ts'
 import { details } from '../components/details.ts'
 import { checkbox, field, fieldError, formError, hidden, selectField } from '../components/field.ts'
 import { type Html, html } from '../components/html.ts'
+import { notice } from '../components/notice.ts'
 import { roleLabel } from '../components/role.ts'
-import { shortSha } from '../components/sha.ts'
+import { versionName, versionText } from '../components/sha.ts'
 import { type Column, table } from '../components/table.ts'
 import { time } from '../components/time.ts'
 import { deploymentHref, makerName } from '../deployments/deployment-table.ts'
@@ -18,6 +19,7 @@ import { type ProjectPageBase, projectFrame, projectHref } from '../frame/projec
 import type { Failed } from '../frame/project-request.ts'
 import { type AliasRulesProps, aliasRules } from './alias-rules.ts'
 import { aliasHref } from './aliases.ts'
+import { endOf, previewActions, pullRequest } from './previews.ts'
 
 type AliasPageProps = ProjectPageBase & {
   alias: AliasView
@@ -41,7 +43,7 @@ export const aliasPage = (props: AliasPageProps): Html =>
       tab: 'aliases',
       title: props.alias.name,
       crumbs: [{ label: 'Aliases', href: projectHref(props.project.id, '/aliases') }],
-      about: props.alias.isLocked && html`<p>${badge('Locked', 'warn')}</p>`,
+      about: badges(props.alias),
       aside: html`
         <div class="actions">
           ${linkButton({ label: 'Visit', href: props.visitUrl, kind: 'secondary' })} ${rollBackButton(props)}
@@ -49,8 +51,35 @@ export const aliasPage = (props: AliasPageProps): Html =>
       `,
     },
     html`
-      ${facts(props)} ${historyCard(props)} ${aliasRules(props)} ${props.can.manageAliases && settings(props)}
-      ${props.can.manageAliases && (isInUse(props.hosts) ? inUse(props) : removal(props))}
+      ${endRefused(props)} ${facts(props)} ${historyCard(props)} ${aliasRules(props)} ${props.can.manageAliases && settings(props)}
+      ${endOrRemoval(props)}
+    `,
+  )
+
+const badges = ({ isLocked, isPreview }: AliasView): Html | false =>
+  (isLocked || isPreview) &&
+  html`<p class="facts">${isPreview && badge('Preview', 'info')} ${isLocked && badge('Locked', 'warn')}</p>`
+
+/** A preview ends instead of being deleted, by whoever may move it. */
+function endOrRemoval(props: AliasPageProps): Html | false {
+  const { alias, can, hosts } = props
+  if (alias.isPreview) return (can.moveAliases || can.endPreviews) && previewEnd(props)
+  return can.manageAliases && (isInUse(hosts) ? inUse(props) : removal(props))
+}
+
+/** The alias may be no preview any more. */
+const endRefused = ({ failed }: AliasPageProps): Html | false =>
+  failed !== undefined &&
+  PREVIEW_FORMS.includes(failed.intent) &&
+  notice({ tone: 'bad', message: failed.error.message, live: true })
+
+const PREVIEW_FORMS = ['extend', 'keep', 'end']
+
+const previewEnd = (props: AliasPageProps): Html =>
+  card(
+    { id: 'end', title: 'End', about: html`Ends: ${endOf(props.alias)}. Each publish begins its time anew.` },
+    html`
+      ${previewActions(props, props.alias)}
     `,
   )
 
@@ -68,7 +97,7 @@ function rollBackButton(props: AliasPageProps): Html | false {
   const former = formerOf(props)
   if (former === undefined || !props.can.moveAliases) return false
   return linkButton({
-    label: `Roll back to ${former.commitSha.slice(0, 12)}`,
+    label: `Roll back to ${versionText(former)}`,
     href: moveHref(props.alias, former.deploymentId),
     kind: 'secondary',
   })
@@ -83,6 +112,9 @@ const facts = ({ alias, certificate }: AliasPageProps): Html =>
         'Commit',
         html`<a href=${deploymentHref(alias.projectId, alias.deploymentId)}><code>${alias.commitSha}</code></a>`,
       ],
+      ['Version', String(alias.version)],
+      ['Ends', alias.isPreview && endOf(alias)],
+      ['Pull request', pullRequest(alias)],
       ['Changed', time(alias.updatedAt)],
       ['Certificate', certificateState(certificate)],
     ]),
@@ -100,11 +132,11 @@ const historyCard = (props: AliasPageProps): Html =>
 
 const historyColumns = (props: AliasPageProps): Column<HistoryView>[] => [
   {
-    label: 'Commit',
+    label: 'Version',
     cell: (move) =>
       move.exists
-        ? html`<a href=${deploymentHref(props.project.id, move.deploymentId)}>${shortSha(move.commitSha)}</a>`
-        : html`${shortSha(move.commitSha)} <span class="muted">deleted</span>`,
+        ? html`<a href=${deploymentHref(props.project.id, move.deploymentId)}>${versionName(move)}</a>`
+        : html`${versionName(move)} <span class="muted">deleted</span>`,
   },
   { label: 'Why', cell: (move) => REASONS[move.reason] },
   { label: 'By', cell: (move) => makerName(move.movedBy) },
@@ -121,7 +153,7 @@ const historyColumns = (props: AliasPageProps): Column<HistoryView>[] => [
         <a
           class="btn btn-secondary btn-small"
           href=${moveHref(props.alias, move.deploymentId)}
-          aria-label=${`${verb} to ${move.commitSha.slice(0, 12)}`}
+          aria-label=${`${verb} to ${versionText(move)}`}
         >${verb}</a>
       `
     },

@@ -8,7 +8,7 @@ import { emptyState } from '../components/empty-state.ts'
 import { field, fieldError, formError, hidden } from '../components/field.ts'
 import { type Html, html } from '../components/html.ts'
 import { pagination } from '../components/pagination.ts'
-import { shortSha } from '../components/sha.ts'
+import { versionName } from '../components/sha.ts'
 import { type Column, table } from '../components/table.ts'
 import { formatTime, time } from '../components/time.ts'
 import { deploymentHref } from '../deployments/deployment-table.ts'
@@ -88,13 +88,13 @@ function newAlias({ latest, failed }: AliasesPageProps): Html {
         ${field({
           name: 'commitSha',
           label: 'Commit',
-          hint: 'Choose one of the latest deployments, or type the commit of any: at least its first 7 digits.',
+          hint: 'Choose one of the latest deployments, or type the commit of any: at least its first 7 digits. Its newest version is meant.',
           value: failed?.values['commitSha'] ?? latest[0]?.commitSha,
           error: fieldError(failed?.error, 'commitSha'),
           verbatim: true,
           list: 'commits',
         })}
-        <datalist id="commits">${latest.map(suggestion)}</datalist>
+        <datalist id="commits">${latest.filter(({ isLatest }) => isLatest).map(suggestion)}</datalist>
         <div>${button({ label: 'Create alias' })}</div>
       </form>
     `,
@@ -112,7 +112,7 @@ export const ALIAS_COLUMNS: Column<AliasView>[] = [
     label: 'Alias',
     cell: (alias) => html`
       <a href=${aliasHref(alias.projectId, alias.id)}><strong>${alias.name}</strong></a>${' '}
-      ${alias.isLocked && badge('Locked', 'warn')}
+      ${alias.isPreview && badge('Preview', 'info')} ${alias.isLocked && badge('Locked', 'warn')}
     `,
   },
   {
@@ -120,9 +120,9 @@ export const ALIAS_COLUMNS: Column<AliasView>[] = [
     cell: (alias) => html`<a href=${alias.url}>${alias.url.replace(/^https?:\/\//, '')}</a>`,
   },
   {
-    label: 'Commit',
+    label: 'Version',
     cell: (alias) =>
-      html`<a href=${deploymentHref(alias.projectId, alias.deploymentId)}>${shortSha(alias.commitSha)}</a>`,
+      html`<a href=${deploymentHref(alias.projectId, alias.deploymentId)}>${versionName(alias)}</a>`,
   },
 ]
 

@@ -6,7 +6,7 @@ import { card } from '../components/card.ts'
 import { details } from '../components/details.ts'
 import { formError, hidden } from '../components/field.ts'
 import { type Html, html } from '../components/html.ts'
-import { shortSha } from '../components/sha.ts'
+import { versionName, versionText } from '../components/sha.ts'
 import { time } from '../components/time.ts'
 import { comparisonList, comparisonSummary } from '../deployments/comparison.ts'
 import { deploymentHref } from '../deployments/deployment-table.ts'
@@ -53,7 +53,7 @@ export function movePage(props: MoveAliasPageProps): Html {
       <form method="post" class="stack">
         ${formError(props.failed?.error)} ${hidden('intent', isBack ? 'rollback' : 'move')} ${hidden('deploymentId', to.id)}
         <div class="actions">
-          ${button({ label: `${verb} ${alias.name} to ${to.commitSha.slice(0, 12)}` })}
+          ${button({ label: `${verb} ${alias.name} to ${versionText(to)}` })}
           ${linkButton({ label: 'Cancel', href: aliasHref(props.project.id, alias.id), kind: 'secondary' })}
         </div>
       </form>
@@ -63,7 +63,7 @@ export function movePage(props: MoveAliasPageProps): Html {
 
 const deploymentFacts = (deployment: DeploymentView): Html => html`
   <span class="facts">
-    <a href=${deploymentHref(deployment.projectId, deployment.id)}>${shortSha(deployment.commitSha)}</a>
+    <a href=${deploymentHref(deployment.projectId, deployment.id)}>${versionName(deployment)}</a>
     ${time(deployment.createdAt)} ${deployment.description}
   </span>
 `

@@ -27,6 +27,7 @@ import { doneNotice, type Failed, lookAt, requireTyped, submitProjectForm } from
 import { aliasPage, hasHistory } from './alias.ts'
 import { aliasesPage } from './aliases.ts'
 import { movePage } from './move-alias.ts'
+import { PREVIEW_NOTICES, previewIntents } from './preview-forms.ts'
 
 /** The aliases of a project, and where they point. */
 export const aliasPages = (ctx: Context) =>
@@ -102,6 +103,7 @@ function showAlias(ctx: Context, request: Request, { id, aliasId }: Place, faile
     created: 'The alias was created.',
     saved: 'Saved.',
     moved: 'The alias was moved.',
+    ...PREVIEW_NOTICES,
   })
   const alias = getAlias(ctx, looking.grant, aliasId)
   const ruleSets = ruleSetsOfAlias(ctx, looking.grant, aliasId)
@@ -137,15 +139,18 @@ const MAX_MOVES = 50
 const submitAlias = (ctx: Context, request: Request, { id, aliasId }: Place) =>
   submitProjectForm(ctx, request, {
     projectId: id,
-    action: 'alias:manage',
+    action: 'alias:write',
     intents: {
+      ...previewIntents(ctx, id, (preview) => `/projects/${id}/aliases/${preview}`),
       settings: {
+        action: 'alias:manage',
         run({ grant, form }) {
           changeAlias(ctx, grant, aliasId, settingsOf(form))
           return `/projects/${id}/aliases/${aliasId}?done=saved`
         },
       },
       delete: {
+        action: 'alias:manage',
         isOnce: true,
         run({ grant, form }) {
           if (hasHistory(historyOf(ctx, grant, aliasId)))

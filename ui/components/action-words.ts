@@ -15,6 +15,7 @@ const WORDS: Readonly<Record<string, string>> = {
   'permission:read': 'See who belongs to it',
   'deployment:create': 'Publish',
   'alias:write': 'Move aliases',
+  'preview:end': 'End previews',
   'traffic:configure': 'Change rules, domains\u2019 traffic and data',
   'secret:names': 'See the names of secrets',
   'deployment:delete': 'Delete deployments',
@@ -27,6 +28,7 @@ const WORDS: Readonly<Record<string, string>> = {
   'secret:read': 'See headers that rules add',
   'analytics:read': 'See visits',
   'webhook:manage': 'Manage webhooks',
+  'retention:manage': 'Manage retention',
   'project:delete': 'Delete the project',
   'ownership:transfer': 'Transfer the project',
 } satisfies Record<ProjectAction, string>

@@ -2,7 +2,7 @@ import type { DeploymentView } from '../../src/modules/deployments/service.ts'
 import { badge } from '../components/badge.ts'
 import { formatCount } from '../components/chart.ts'
 import { type Html, html } from '../components/html.ts'
-import { shortSha } from '../components/sha.ts'
+import { versionName } from '../components/sha.ts'
 import { formatSize } from '../components/size.ts'
 import { type Column, table } from '../components/table.ts'
 import { time } from '../components/time.ts'
@@ -11,14 +11,15 @@ import { projectHref } from '../frame/project-frame.ts'
 export const deploymentHref = (projectId: string, deploymentId: string, rest = ''): string =>
   projectHref(projectId, `/deployments/${deploymentId}${rest}`)
 
-export const deploymentTable = (rows: readonly DeploymentView[]): Html =>
-  table<DeploymentView>({ caption: 'Deployments', isDense: true, rows, columns: COLUMNS })
+export const deploymentTable = (rows: readonly DeploymentView[], caption = 'Deployments'): Html =>
+  table<DeploymentView>({ caption, isDense: true, rows, columns: COLUMNS })
 
 const COLUMNS: Column<DeploymentView>[] = [
   {
-    label: 'Commit',
+    label: 'Version',
     cell: (deployment) => html`
-      <a href=${deploymentHref(deployment.projectId, deployment.id)}>${shortSha(deployment.commitSha)}</a>
+      <a href=${deploymentHref(deployment.projectId, deployment.id)}>${versionName(deployment)}</a>
+      ${!deployment.isLatest && html`<div class="muted small">The commit has a newer version</div>`}
       ${deployment.description !== null && html`<div class="muted small clip" title=${deployment.description}>${deployment.description}</div>`}
     `,
   },

@@ -1,6 +1,7 @@
 import type { AliasView } from '../../src/modules/aliases/service.ts'
 import type { Comparison } from '../../src/modules/deployments/browse.ts'
 import type { DeploymentView } from '../../src/modules/deployments/service.ts'
+import { endOf } from '../aliases/previews.ts'
 import { badge } from '../components/badge.ts'
 import { button, linkButton } from '../components/button.ts'
 import { card } from '../components/card.ts'
@@ -10,13 +11,13 @@ import { details } from '../components/details.ts'
 import { field, fieldError, hidden, lineError } from '../components/field.ts'
 import { type Html, html } from '../components/html.ts'
 import { notice } from '../components/notice.ts'
-import { shortSha } from '../components/sha.ts'
+import { versionName, versionText } from '../components/sha.ts'
 import { formatSize } from '../components/size.ts'
 import { formatTime, time } from '../components/time.ts'
 import { type ProjectPageBase, projectFrame, projectHref } from '../frame/project-frame.ts'
 import type { Failed } from '../frame/project-request.ts'
 import { comparisonList, comparisonSummary } from './comparison.ts'
-import { deploymentHref, makerName } from './deployment-table.ts'
+import { deploymentHref, deploymentTable, makerName } from './deployment-table.ts'
 import { noStartPageNotice, type WayBack } from './no-start-page.ts'
 
 type DeploymentPageProps = ProjectPageBase & {
@@ -26,6 +27,8 @@ type DeploymentPageProps = ProjectPageBase & {
   /** To what its aliases showed before; null if it has a start page itself. */
   waysBack: readonly WayBack[] | null
   aliases: readonly AliasView[]
+  /** All of its commit, the newest first. */
+  versions: readonly DeploymentView[]
   /**
    * The differences from the deployment that its alias showed before, or, while it is not live, from the one that is
    * live as `liveAs` and may be newer. Null if there is none.
@@ -40,7 +43,7 @@ export const deploymentPage = (props: DeploymentPageProps): Html =>
     props,
     {
       tab: 'deployments',
-      title: props.deployment.commitSha.slice(0, 12),
+      title: versionText(props.deployment),
       crumbs: [{ label: 'Deployments', href: projectHref(props.project.id, '/deployments') }],
       about:
         props.deployment.description !== null && html`<p class="muted">${props.deployment.description}</p>`,
@@ -54,7 +57,7 @@ export const deploymentPage = (props: DeploymentPageProps): Html =>
     html`
       ${props.failed?.intent === 'delete' && notice({ tone: 'bad', message: props.failed.error.message, live: true })}
       ${props.waysBack !== null && noStartPageNotice(props.waysBack, props.can)}
-      ${facts(props)} ${releases(props)} ${differences(props)}
+      ${facts(props)} ${versions(props)} ${releases(props)} ${differences(props)}
       ${props.can.deleteDeployments && removal(props)}
     `,
   )
@@ -67,7 +70,14 @@ const facts = ({ deployment }: DeploymentPageProps): Html =>
     { id: 'facts', title: 'About this deployment' },
     details([
       ['Commit', html`<code>${deployment.commitSha}</code>`],
+      ['Version', `${deployment.version}${deployment.isLatest ? '' : ', and the commit has a newer one'}`],
+      [
+        'Changes on',
+        deployment.baseSha !== null &&
+          html`<code>${deployment.baseSha}</code>, which has other content: it was published from a changed working tree`,
+      ],
       ['Branch', deployment.branch],
+      ['Preview', deployment.preview],
       ['Published', time(deployment.createdAt)],
       [
         'Added to',
@@ -76,12 +86,28 @@ const facts = ({ deployment }: DeploymentPageProps): Html =>
       ['By', makerName(deployment.createdBy)],
       ['Run', runOf(deployment)],
       ['Files', `${formatCount(deployment.fileCount)}, together ${formatSize(deployment.totalSize)}`],
-      ['Address', html`<a href=${deployment.urls.preview}>${deployment.urls.preview}</a>`],
+      ['Address', html`<a href=${deployment.urls.version}>${deployment.urls.version}</a>`],
+      [
+        'Of the commit',
+        html`<a href=${deployment.urls.preview}>${deployment.urls.preview}</a>, which shows its newest version`,
+      ],
     ]),
   )
 
 const runOf = ({ workflowName, workflowRunId }: DeploymentView): string | null =>
   [workflowName, workflowRunId].filter((part) => part !== null).join(', run ') || null
+
+/** Nothing while there is only this one. */
+const versions = ({ deployment, versions }: DeploymentPageProps): Html | false =>
+  versions.length > 1 &&
+  card(
+    {
+      id: 'versions',
+      title: `${formatCount(versions.length)} versions of this commit`,
+      about: 'Each publish that changed something made one. An alias stays at its version until it is moved.',
+    },
+    deploymentTable(versions, `Versions of ${deployment.commitSha.slice(0, 12)}`),
+  )
 
 /** With more aliases than this, move them from their own pages. */
 const MAX_ALIASES = 8
@@ -97,7 +123,10 @@ function releases({ project, can, deployment, aliases, failed }: DeploymentPageP
         here.length === 0
           ? html`<p class="muted">No alias points here.</p>`
           : html`<p class="facts">${here.map(
-              (alias) => html`${badge(alias.name, 'good')} <a href=${alias.url}>${alias.url}</a>`,
+              (alias) =>
+                html`${badge(alias.name, 'good')} <a href=${alias.url}>${alias.url}</a>${
+                  alias.isPreview && html` <span class="muted">Ends: ${endOf(alias)}</span>`
+                }`,
             )}</p>`
       }
       ${
@@ -146,7 +175,7 @@ const differences = ({ project, before }: DeploymentPageProps): Html | null =>
           title: comparisonSummary(before.comparison),
           about: html`
             ${before.liveAs === null ? 'Since' : 'Compared with'}${' '}
-            <a href=${deploymentHref(project.id, before.deployment.id)}>${shortSha(before.deployment.commitSha)}</a>${
+            <a href=${deploymentHref(project.id, before.deployment.id)}>${versionName(before.deployment)}</a>${
               before.liveAs !== null && `, which is live as ${before.liveAs}`
             }
           `,
@@ -162,7 +191,7 @@ function removal({ deployment }: DeploymentPageProps): Html {
       title: 'Delete',
       about: isLive
         ? `It is live as ${deployment.aliases.join(', ')}. Move or delete the alias first.`
-        : 'Its address stops working, and you can no longer roll back to it.',
+        : 'Its address stops working, and you can no longer roll back to it. Other versions of the commit stay.',
     },
     isLive
       ? null
@@ -171,7 +200,7 @@ function removal({ deployment }: DeploymentPageProps): Html {
             id: 'delete-deployment',
             opener: 'Delete this deployment',
             openerKind: 'danger',
-            title: `Delete ${deployment.commitSha.slice(0, 12)}?`,
+            title: `Delete ${versionText(deployment)}?`,
             text: 'This cannot be undone.',
             confirm: 'Delete the deployment',
           },

@@ -83,8 +83,9 @@ function showDeployment(
     deploymentPage({
       ...looking,
       deployment,
-      visitUrl: visitUrl(ctx, request, { url: deployment.urls.preview, isPublic: looking.project.isPublic }),
+      visitUrl: visitUrl(ctx, request, { url: deployment.urls.version, isPublic: looking.project.isPublic }),
       aliases: aliasesOf(ctx, looking),
+      versions: versionsOf(ctx, looking, deployment),
       waysBack: hasStartPage(ctx, looking.grant, deploymentId) ? null : waysBack(ctx, looking, deployment),
       before: beforeOf(ctx, looking, deployment),
       failed,
@@ -98,6 +99,12 @@ function showDeployment(
     failed?.error.status,
   )
 }
+
+/** A SHA may be the beginning of a longer one. */
+const versionsOf = (ctx: Context, { grant, project }: Looking, { commitSha }: DeploymentView) =>
+  listDeployments(ctx, grant, { projectId: project.id, commitSha, limit: '100' }).data.filter(
+    (one) => one.commitSha === commitSha,
+  )
 
 const aliasesOf = (ctx: Context, { grant, project }: Looking) =>
   listAliases(ctx, grant, { projectId: project.id, limit: '100', sort: 'name', order: 'asc' }).data

@@ -8,7 +8,16 @@ test.use({ env: { ...WITH_ADMIN, RATE_LIMIT_API: '0', PROXY_ALLOWED_TARGETS: '12
 test.setTimeout(480_000)
 
 type Ids = Record<
-  'project' | 'deployment' | 'alias' | 'user' | 'group' | 'domain' | 'unproven' | 'hook' | 'delivery',
+  | 'project'
+  | 'deployment'
+  | 'alias'
+  | 'preview'
+  | 'user'
+  | 'group'
+  | 'domain'
+  | 'unproven'
+  | 'hook'
+  | 'delivery',
   string
 > & {
   rules: string[]
@@ -42,10 +51,21 @@ async function fill(appliance: Appliance, folder: (files: Record<string, string>
   const rules = [{ type: 'query', key: 'preview', value: 'yes', alias: 'production' }]
   const split = { weights: [{ alias: 'production', weight: 100 }], rules }
   await appliance.asAdmin('PUT', `/api/domains/${domain}/traffic`, split)
+  const preview = await make('/api/aliases', { projectId: id, name: 'pr-12', deploymentId: older.id })
+  const expiresAt = new Date(Date.now() + 86_400_000).toISOString()
+  await appliance.asAdmin('PATCH', `/api/aliases/${preview.id}`, { expiresAt })
   const hooks = `/api/projects/${id}/webhooks`
   const hook = await make(hooks, { url: 'https://127.0.0.1:9/', events: ['*'], headers: { 'X-Team': 'a' } })
   const delivery = await make(`${hooks}/${hook.id}/test`, {})
-  const others = { hook: hook.id, delivery: delivery.id, user: user.id, group: group.id, domain, unproven }
+  const others = {
+    preview: preview.id,
+    hook: hook.id,
+    delivery: delivery.id,
+    user: user.id,
+    group: group.id,
+    domain,
+    unproven,
+  }
   const rulePages = await seedRules(appliance, id, alias.id)
   const data = await seedData(appliance, id)
   return { project: id, deployment: older.id, alias: alias.id, ...others, rules: rulePages, data }
@@ -75,9 +95,12 @@ const ofProject = (ids: Ids): string[] => {
       '/webhooks',
       `/webhooks/${ids.hook}`,
       `/webhooks/${ids.hook}/deliveries/${ids.delivery}`,
+      '/retention',
+      '/retention?keepLast=1',
       '/settings',
     ],
     ...deployment.map((rest) => `/deployments/${ids.deployment}${rest}`),
+    `/aliases/${ids.preview}`,
     ...['', `/move?to=${ids.deployment}`].map((rest) => `/aliases/${ids.alias}${rest}`),
     `/people/${ids.user}`,
     ...['', `/${ids.domain}`, `/${ids.domain}/traffic`, `/${ids.unproven}`].map((rest) => `/domains${rest}`),

@@ -134,4 +134,5 @@ const WORDS: Readonly<Record<number, Words>> = {
   415: { title: 'That did not work' },
   429: { title: 'Too many attempts' },
   503: { title: 'The server is too busy' },
+  507: { title: 'There is no room', hint: 'Ask the operator of the server for room.' },
 }

@@ -19,6 +19,7 @@ type ProjectTab =
   | 'analytics'
   | 'secrets'
   | 'webhooks'
+  | 'retention'
   | 'settings'
 
 /** The props that every page of a project gets. */
@@ -84,6 +85,7 @@ const TABS: readonly [tab: ProjectTab, label: string, path: string, needs?: keyo
   ['analytics', 'Analytics', '/analytics', 'readAnalytics'],
   ['secrets', 'Secrets', '/secrets', 'seeSecrets'],
   ['webhooks', 'Webhooks', '/webhooks', 'manageWebhooks'],
+  ['retention', 'Retention', '/retention'],
   ['settings', 'Settings', '/settings', 'manageSettings'],
 ]
 

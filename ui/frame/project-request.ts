@@ -13,6 +13,7 @@ import { decidedForm, expectedFailure, queryOf, seeOther, viewerOf } from './pag
 const CAN = {
   publish: 'deployment:create',
   moveAliases: 'alias:write',
+  endPreviews: 'preview:end',
   manageAliases: 'alias:manage',
   deleteDeployments: 'deployment:delete',
   configureTraffic: 'traffic:configure',
@@ -24,6 +25,7 @@ const CAN = {
   transfer: 'ownership:transfer',
   readAnalytics: 'analytics:read',
   manageWebhooks: 'webhook:manage',
+  manageRetention: 'retention:manage',
   deleteProject: 'project:delete',
 } as const satisfies Record<string, ProjectAction>
 

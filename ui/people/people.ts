@@ -7,6 +7,7 @@ import type {
   MemberView,
   PermissionsView,
 } from '../../src/modules/members/permissions.ts'
+import type { InvitationMail } from '../../src/modules/notices/outbox.ts'
 import { badge } from '../components/badge.ts'
 import { button, linkButton } from '../components/button.ts'
 import { card } from '../components/card.ts'
@@ -14,6 +15,7 @@ import { confirmDialog } from '../components/confirm.ts'
 import { copyable } from '../components/copyable.ts'
 import { field, fieldError, formError, hidden, lineError, selectField } from '../components/field.ts'
 import { type Content, type Html, html } from '../components/html.ts'
+import { invitationMail } from '../components/invitation-mail.ts'
 import { notice } from '../components/notice.ts'
 import { pagination } from '../components/pagination.ts'
 import { roleLabel } from '../components/role.ts'
@@ -32,7 +34,7 @@ export type PeoplePageProps = ProjectPageBase & {
   /** The groups of the workspace; null for people who may not list them. */
   groups: readonly GroupView[] | null
   /** Just created. Only this response contains the link. */
-  invited?: { email: string; role: string; url: string | null } | undefined
+  invited?: { email: string; role: string; url: string | null; mail: InvitationMail | null } | undefined
   failed?: Failed | undefined
 }
 
@@ -59,7 +61,7 @@ const looseError = (failed: Failed | undefined): Html | null =>
     ? notice({ tone: 'bad', message: failed.error.message, live: true })
     : null
 
-const invitedCard = ({ email, role, url }: NonNullable<PeoplePageProps['invited']>): Html =>
+const invitedCard = ({ email, role, url, mail }: NonNullable<PeoplePageProps['invited']>): Html =>
   card(
     { id: 'invited', title: url === null ? `${email} has access` : `${email} is invited` },
     url === null
@@ -70,7 +72,7 @@ const invitedCard = ({ email, role, url }: NonNullable<PeoplePageProps['invited'
         })
       : html`
           <div class="stack">
-            ${notice({ tone: 'warn', live: true, message: 'Copy the link now and send it. It is not shown again.' })}
+            ${invitationMail(mail ?? 'not_configured')}
             ${copyable({ label: 'Invitation link, valid for 7 days', text: url })}
           </div>
         `,
@@ -165,7 +167,7 @@ function inviteCard({ failed }: PeoplePageProps): Html {
       id: 'invite',
       title: 'Invite somebody',
       about:
-        'An existing account gets the role immediately. For anybody else you get a link to send to them. No email is sent.',
+        'An existing account gets the role immediately, without a mail. For anybody else you get a link, which is mailed to them where this server sends mail.',
     },
     html`
       <form method="post" class="stack narrow">

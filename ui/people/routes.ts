@@ -134,8 +134,8 @@ const invitationBody = t.Object({ email: emailField, role: projectRole })
 function inviteSomebody(ctx: Context, request: Request, id: string, { grant, form }: Doing): Response {
   const input = { email: form.text('email').trim(), role: roleOf(form) }
   checkInput(ctx, request, invitationBody, input)
-  const { email, role, url } = invite(ctx, grant, input)
-  return showPeople(ctx, request, id, { invited: { email, role, url: url ?? null } })
+  const { email, role, url = null, mail = null } = invite(ctx, grant, input)
+  return showPeople(ctx, request, id, { invited: { email, role, url, mail } })
 }
 
 function roleOf(form: Form): ProjectRole {

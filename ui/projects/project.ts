@@ -1,7 +1,10 @@
+import type { PreviewView } from '../../src/modules/aliases/previews.ts'
 import type { AliasView } from '../../src/modules/aliases/service.ts'
 import type { ProjectAnalytics } from '../../src/modules/analytics/service.ts'
 import type { DeploymentView } from '../../src/modules/deployments/service.ts'
+import type { QuotaView } from '../../src/modules/quotas/service.ts'
 import { ALIAS_COLUMNS } from '../aliases/aliases.ts'
+import { previewsCard } from '../aliases/previews.ts'
 import { visibilityBadge } from '../components/badge.ts'
 import { linkButton } from '../components/button.ts'
 import { card } from '../components/card.ts'
@@ -9,22 +12,30 @@ import { barChart, countOf } from '../components/chart.ts'
 import { type Content, type Html, html } from '../components/html.ts'
 import { notice } from '../components/notice.ts'
 import { roleLabel } from '../components/role.ts'
+import { versionText } from '../components/sha.ts'
 import { type Column, table } from '../components/table.ts'
 import { day, time } from '../components/time.ts'
 import { deploymentHref, deploymentTable } from '../deployments/deployment-table.ts'
 import { type PublishPageProps, publishCards } from '../deployments/publish.ts'
 import { waitingForFirst } from '../deployments/publish-panel.ts'
 import { projectFrame, projectHref } from '../frame/project-frame.ts'
+import type { Failed } from '../frame/project-request.ts'
+import { usage } from '../retention/quota.ts'
 
 type ProjectPageProps = PublishPageProps & {
   /** Those that changed last, first. */
   aliases: readonly AliasView[]
   aliasCount: number
+  /** The soonest end first. */
+  previews: readonly PreviewView[]
+  refused?: Failed | undefined
   /** Newest first. */
   deployments: readonly DeploymentView[]
   deploymentCount: number
   /** The visits of the last days, for people who may see them. */
   visits?: Visits | undefined
+  /** Only where there is a limit. */
+  quota?: QuotaView | undefined
 }
 
 export type Visits = Pick<ProjectAnalytics, 'series' | 'totals'>
@@ -91,15 +102,18 @@ const published = (props: ProjectPageProps): Html => html`
     },
     deploymentTable(props.deployments),
   )}
+  ${previewsCard(props)}
   ${props.visits !== undefined && visits(props.project.id, props.visits)}
+  ${props.quota !== undefined && quotaOf(props.project.id, props.quota)}
 `
 
 const MAX_ALIASES = 5
 
-/** `production` first, wherever it last moved. */
+/** `production` first, wherever it last moved. Previews have a card of their own. */
 const liveRows = (aliases: readonly AliasView[]): AliasView[] => {
   const isMain = ({ name }: AliasView) => name === 'production'
-  return [...aliases.filter(isMain), ...aliases.filter((one) => !isMain(one))].slice(0, MAX_ALIASES)
+  const isOther = (one: AliasView) => !isMain(one) && !one.isPreview
+  return [...aliases.filter(isMain), ...aliases.filter(isOther)].slice(0, MAX_ALIASES)
 }
 
 const visits = (projectId: string, { series, totals }: Visits): Html =>
@@ -119,6 +133,16 @@ const visits = (projectId: string, { series, totals }: Visits): Html =>
         }),
   )
 
+const quotaOf = (projectId: string, view: QuotaView): Html =>
+  card(
+    {
+      id: 'quota',
+      title: 'Quota',
+      aside: html`<a href=${projectHref(projectId, '/retention')}>Retention</a>`,
+    },
+    html`<div class="stack narrow">${usage(view)}</div>`,
+  )
+
 const COLUMNS: Column<AliasView>[] = [
   ...ALIAS_COLUMNS,
   { label: 'Changed', align: 'end', cell: (alias) => time(alias.updatedAt) },
@@ -131,7 +155,7 @@ function attention({ project, can, aliases, deployments }: ProjectPageProps): Ht
   const release = can.moveAliases ? 'Point an alias at it to release it.' : 'A contributor can release it.'
   if (newest !== undefined && newest.aliases.length === 0)
     points.push(html`
-      The newest deployment, <a href=${deploymentHref(project.id, newest.id)}>${newest.commitSha.slice(0, 12)}</a>, is
+      The newest deployment, <a href=${deploymentHref(project.id, newest.id)}>${versionText(newest)}</a>, is
       not live. ${release}
     `)
   for (const alias of aliases.filter(({ isLocked }) => isLocked))

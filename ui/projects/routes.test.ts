@@ -91,7 +91,7 @@ describe('deployments', () => {
   ]
   test.each(filters)('are filtered by %p', async (query, shown) => {
     const html = await read(at(`/deployments${query}`))
-    const found = [FIRST_SHA, SECOND_SHA].filter((sha) => html.includes(`title="${sha}"`))
+    const found = [FIRST_SHA, SECOND_SHA].filter((sha) => html.includes(`title="Version 1 of ${sha}"`))
     expect(found).toEqual(shown)
   })
 

@@ -4,6 +4,7 @@ import { DAY_MS } from '../../src/domain/durations.ts'
 import { AppError } from '../../src/domain/errors.ts'
 import { isoTime } from '../../src/domain/iso-time.ts'
 import { createRateLimiter, type RateState } from '../../src/http/rate-limit.ts'
+import { listPreviews } from '../../src/modules/aliases/previews.ts'
 import { type AliasView, listAliases, productionAliases } from '../../src/modules/aliases/service.ts'
 import { getProjectAnalytics } from '../../src/modules/analytics/service.ts'
 import { suspendedKeys } from '../../src/modules/api-keys/service.ts'
@@ -24,12 +25,21 @@ import {
   type ProjectView,
   pageOfProjects,
 } from '../../src/modules/projects/service.ts'
+import { getSetQuota } from '../../src/modules/quotas/service.ts'
+import { PREVIEW_NOTICES, previewIntents } from '../aliases/preview-forms.ts'
 import { page } from '../components/html.ts'
 import { suspendedKeysNotice } from '../components/key-fate.ts'
 import { publishPage } from '../deployments/publish.ts'
 import { checkInput, type Form, pageNumberOf, UNREAD_BODY } from '../frame/form.ts'
 import { expectedFailure, queryOf, redirectTo, viewerOf, visitUrl } from '../frame/page-request.ts'
-import { answerForm, doneNotice, lookAt, submitForm } from '../frame/project-request.ts'
+import {
+  answerForm,
+  doneNotice,
+  type Failed,
+  lookAt,
+  submitForm,
+  submitProjectForm,
+} from '../frame/project-request.ts'
 import { projectHealth } from './health.ts'
 import { type HealthPoint, homePage, type ProjectRow } from './home.ts'
 import { type NewProjectPageProps, newProjectPage } from './new-project.ts'
@@ -44,6 +54,7 @@ export const projectPages = (ctx: Context) => {
     .get('/projects/new', ({ request }) => showNewProject(ctx, request))
     .post('/projects/new', ({ request }) => submitProject(ctx, request), UNREAD_BODY)
     .get('/projects/:id', ({ request, params }) => showProject(ctx, request, params.id))
+    .post('/projects/:id', ({ request, params }) => submitPreviews(ctx, request, params.id), UNREAD_BODY)
     .get('/projects/:id/publish', ({ request, params }) => showPublish(ctx, request, params.id))
     .post(
       '/projects/:id/publish',
@@ -172,7 +183,15 @@ const projectValues = (form: Form) => ({
 
 const LATEST = '5'
 
-async function showProject(ctx: Context, request: Request, id: string): Promise<Response> {
+const submitPreviews = (ctx: Context, request: Request, id: string) =>
+  submitProjectForm(ctx, request, {
+    projectId: id,
+    action: 'alias:write',
+    intents: previewIntents(ctx, id, () => `/projects/${id}`),
+    show: (failed) => showProject(ctx, request, id, failed),
+  })
+
+async function showProject(ctx: Context, request: Request, id: string, failed?: Failed): Promise<Response> {
   const looking = lookAt(ctx, request, id)
   const { caller, grant, project } = looking
   const { data: aliases, pagination } = listAliases(ctx, grant, {
@@ -185,12 +204,20 @@ async function showProject(ctx: Context, request: Request, id: string): Promise<
       project: { ...project, url: visitUrlOf(ctx, request, project, primaryOf(ctx, project, aliases)) },
       aliases,
       aliasCount: pagination.total,
+      previews: listPreviews(ctx, grant),
+      refused: failed,
       deployments: latest.data,
       deploymentCount: latest.pagination.total,
       ...publishing(ctx, grant),
       visits: latest.data.length === 0 ? undefined : await visitsOf(ctx, caller, project.id),
-      notices: doneNotice(request, { created: 'The project was created.', published: 'Published.' }),
+      quota: await getSetQuota(ctx, grant, project.id),
+      notices: doneNotice(request, {
+        created: 'The project was created.',
+        published: 'Published.',
+        ...PREVIEW_NOTICES,
+      }),
     }),
+    failed?.error.status,
   )
 }
 

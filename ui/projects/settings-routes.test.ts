@@ -45,6 +45,7 @@ const changes: [fields: Record<string, string>, expected: object][] = [
     { displayName: 'Acme', isSpa: true },
   ],
   [{ intent: 'general', displayName: 'Acme', isSpa: '' }, { isSpa: null }],
+  [{ intent: 'general', displayName: 'Acme', isSpa: '', previewDays: '30' }, { previewDays: 30 }],
   [
     { intent: 'visibility', isPublic: 'true', requiredRole: 'viewer', privateSiteResponse: 'login' },
     { isPublic: true, requiredRole: 'viewer', privateSiteResponse: 'login' },

@@ -70,6 +70,7 @@ const submitSettings = (ctx: Context, request: Request, id: string) => {
       general: change((form) => ({
         displayName: form.text('displayName').trim(),
         isSpa: booleanOf(form.text('isSpa')),
+        ...daysOf(form),
       })),
       visibility: change((form) => ({
         isPublic: form.isTicked('isPublic'),
@@ -89,6 +90,12 @@ const submitSettings = (ctx: Context, request: Request, id: string) => {
     },
     show: (failed) => showSettings(ctx, request, id, failed),
   })
+}
+
+/** An empty field changes nothing. */
+const daysOf = (form: Form): { previewDays?: number } => {
+  const days = form.optional('previewDays')
+  return days === undefined ? {} : { previewDays: Number(days) }
 }
 
 /** Previous owners may keep only a role, so they go to the overview. */

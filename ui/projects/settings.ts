@@ -68,6 +68,14 @@ function general(props: ProjectSettingsPageProps): Html {
             { value: 'false', label: 'Show the 404 page' },
           ],
         })}
+        ${field({
+          name: 'previewDays',
+          label: 'Days a preview stays',
+          hint: 'After each publish, unless the upload says how long: 1 to 365.',
+          value: typedIn(props, 'general', 'previewDays') ?? String(project.previewDays),
+          error: fieldError(error, 'previewDays'),
+          type: 'number',
+        })}
         <div>${button({ label: 'Save' })}</div>
       </form>
     `,

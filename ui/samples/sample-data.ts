@@ -1,5 +1,6 @@
 // Test support: users, projects, deployments and other props that the samples of several areas share.
 
+import type { PreviewView } from '../../src/modules/aliases/previews.ts'
 import type { AliasView } from '../../src/modules/aliases/service.ts'
 import type { DeploymentView } from '../../src/modules/deployments/service.ts'
 import type { ProjectView } from '../../src/modules/projects/service.ts'
@@ -53,6 +54,7 @@ const project: ProjectView = {
   requiredRole: 'guest',
   isSpa: null,
   privateSiteResponse: null,
+  previewDays: 7,
   url: 'https://production--website--acme.sites.example.com/',
   role: 'owner',
   createdAt: '2026-01-15T10:00:00.000Z',
@@ -62,6 +64,7 @@ const project: ProjectView = {
 const all = (may: boolean): Can => ({
   publish: may,
   moveAliases: may,
+  endPreviews: may,
   manageAliases: may,
   deleteDeployments: may,
   configureTraffic: may,
@@ -73,6 +76,7 @@ const all = (may: boolean): Can => ({
   transfer: may,
   readAnalytics: may,
   manageWebhooks: may,
+  manageRetention: may,
   deleteProject: may,
 })
 export const owner = { user: admin, project, can: all(true) }
@@ -86,16 +90,31 @@ const alias = (id: string, name: string, commitSha: string, isLocked: boolean): 
   name,
   deploymentId: commitSha === sha ? 'd1' : 'd2',
   commitSha,
+  version: 1,
   isPublic: isLocked ? null : false,
   isSpa: null,
   requiredRole: null,
   isLocked,
+  isPreview: false,
+  expiresAt: null,
+  pullRequest: null,
   url: `https://${name}--website--acme.sites.example.com`,
   createdAt: at,
   updatedAt: at,
 })
 export const production = alias('a1', 'production', sha, true)
 export const aliases = [production, alias('a2', 'staging', olderSha, false)]
+
+export const previews: PreviewView[] = [
+  {
+    ...alias('a3', 'pr-12', sha, false),
+    isPreview: true,
+    expiresAt: '2026-12-01T09:00:00.000Z',
+    pullRequest: { number: 12, url: 'https://git.example.com/acme/website/pull/12' },
+    deployments: 3,
+    lastPublishedAt: at,
+  },
+]
 
 export const maker = { kind: 'key' as const, id: 'k1', name: 'Website CI' }
 
@@ -105,6 +124,9 @@ const deployment = (id: string, commitSha: string, createdAt: string): Deploymen
   owner: 'acme',
   repo: 'website',
   commitSha,
+  version: commitSha === sha ? 2 : 1,
+  isLatest: true,
+  baseSha: null,
   branch: 'main',
   description: 'Shorter landing page, new prices and a form that says what is missing',
   workflowName: 'Publish',
@@ -112,9 +134,11 @@ const deployment = (id: string, commitSha: string, createdAt: string): Deploymen
   fileCount: 1204,
   totalSize: 18_400_000,
   aliases: commitSha === sha ? ['production'] : [],
+  preview: null,
   urls: {
     sha: `${apiUrl}/repo/acme/website/${commitSha}/`,
     preview: `https://${commitSha.slice(0, 12)}--website--acme.sites.example.com`,
+    version: `https://${commitSha.slice(0, 12)}-v1--website--acme.sites.example.com`,
     alias: null,
   },
   createdBy: maker,
@@ -122,6 +146,15 @@ const deployment = (id: string, commitSha: string, createdAt: string): Deploymen
   updatedAt: createdAt,
 })
 export const newest = deployment('d1', sha, at)
+/** The version before it, of the same commit, which was published from a changed working tree. */
+export const former: DeploymentView = {
+  ...newest,
+  id: 'd3',
+  version: 1,
+  isLatest: false,
+  baseSha: olderSha,
+  aliases: [],
+}
 export const older = deployment('d2', olderSha, '2026-11-12T09:00:00.000Z')
 export const deployments = [newest, older]
 export const comparison = {

@@ -74,7 +74,12 @@ export const peopleSamples = [
     invitations: none,
     page: 1,
     groups: [],
-    invited: { email: 'linus@example.com', role: 'viewer', url: `${apiUrl}/invite?token=tok-3` },
+    invited: {
+      email: 'linus@example.com',
+      role: 'viewer',
+      url: `${apiUrl}/invite?token=tok-3`,
+      mail: 'limited' as const,
+    },
   }),
   sample('people-failed', peoplePage, {
     ...owner,

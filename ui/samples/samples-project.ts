@@ -8,6 +8,7 @@ import { publishPage } from '../deployments/publish.ts'
 import { homePage } from '../projects/home.ts'
 import { newProjectPage } from '../projects/new-project.ts'
 import { projectPage } from '../projects/project.ts'
+import { retentionPage } from '../retention/retention.ts'
 import { sample } from './sample.ts'
 import {
   admin,
@@ -16,6 +17,7 @@ import {
   at,
   comparison,
   deployments,
+  former,
   maker,
   member,
   newest,
@@ -24,6 +26,7 @@ import {
   olderSha,
   one,
   owner,
+  previews,
   production,
   projects,
   sha,
@@ -57,6 +60,7 @@ export const projectSamples = [
     aliases,
     deployments,
     aliasCount: 20,
+    previews,
     deploymentCount: 2,
     apiUrl,
     commitSha: sha,
@@ -68,6 +72,7 @@ export const projectSamples = [
     aliases: [],
     deployments: deployments.map((one) => ({ ...one, aliases: [] })),
     aliasCount: 20,
+    previews: [],
     deploymentCount: 2,
     apiUrl,
     commitSha: sha,
@@ -79,6 +84,7 @@ export const projectSamples = [
     aliases: [],
     deployments: [],
     aliasCount: 20,
+    previews: [],
     deploymentCount: 0,
     apiUrl,
     commitSha: sha,
@@ -115,34 +121,38 @@ export const projectSamples = [
   sample('deployment', deploymentPage, {
     ...owner,
     deployment: newest,
-    visitUrl: newest.urls.preview,
+    visitUrl: newest.urls.version,
     waysBack: null,
     aliases,
+    versions: [newest, former],
     before: { deployment: older, liveAs: null, comparison },
   }),
   sample('deployment-failed', deploymentPage, {
     ...owner,
     deployment: older,
-    visitUrl: older.urls.preview,
+    visitUrl: older.urls.version,
     waysBack: [],
     aliases: [],
+    versions: [older],
     before: null,
     failed: { intent: 'create-alias', error: wrong('name'), values: { name: 'a b' } },
   }),
   sample('deployment-emptied', deploymentPage, {
     ...owner,
     deployment: newest,
-    visitUrl: newest.urls.preview,
+    visitUrl: newest.urls.version,
     waysBack: [{ alias: production, deployment: older }],
     aliases,
+    versions: [newest],
     before: { deployment: older, liveAs: 'production', comparison },
   }),
   sample('deployment-viewer', deploymentPage, {
     ...viewer,
     deployment: newest,
-    visitUrl: newest.urls.preview,
+    visitUrl: newest.urls.version,
     waysBack: null,
     aliases,
+    versions: [newest],
     before: null,
   }),
   sample('folder', folderPage, {
@@ -174,6 +184,33 @@ export const projectSamples = [
     ],
     rawUrl: '/repo/acme/website/3f78/about/index.html',
   }),
+  sample('retention', retentionPage, {
+    ...owner,
+    retention: { keepLast: 50, keepDays: 90, lastRun: { at, removedCount: 12, bytes: 40_000_000 } },
+    quota: {
+      quota: { bytes: 10_000_000_000, deployments: 2, files: null },
+      used: { bytes: 3_000_000_000, deployments: 3, files: 900 },
+    },
+    trial: {
+      tried: { keepLast: 50, keepDays: 90 },
+      page: 1,
+      run: {
+        dryRun: true,
+        removed: [{ id: older.id, commitSha: olderSha, version: 1, createdAt: at, totalSize: 5000 }],
+        removedCount: 214,
+        bytes: 3_100_000_000,
+        kept: { alias: 2, previous: 1, preview: 0, shared: 0, young: 0, keepLast: 48, keepDays: 9 },
+      },
+    },
+  }),
+  sample('retention-viewer', retentionPage, {
+    ...viewer,
+    retention: { keepLast: null, keepDays: null, lastRun: null },
+    quota: {
+      quota: { bytes: null, deployments: null, files: null },
+      used: { bytes: 0, deployments: 0, files: 0 },
+    },
+  }),
   sample('aliases', aliasesPage, {
     ...owner,
     found: { data: aliases, pagination: one },
@@ -195,10 +232,19 @@ export const projectSamples = [
       error: null,
     },
     history: [
-      { deploymentId: 'd1', commitSha: sha, movedBy: maker, movedAt: at, reason: 'publish', exists: true },
+      {
+        deploymentId: 'd1',
+        commitSha: sha,
+        version: 2,
+        movedBy: maker,
+        movedAt: at,
+        reason: 'publish',
+        exists: true,
+      },
       {
         deploymentId: 'd2',
         commitSha: olderSha,
+        version: 1,
         movedBy: maker,
         movedAt: at,
         reason: 'publish',
@@ -207,6 +253,7 @@ export const projectSamples = [
       {
         deploymentId: 'd0',
         commitSha: olderSha,
+        version: 1,
         movedBy: maker,
         movedAt: at,
         reason: 'create',

@@ -30,7 +30,11 @@ export const workspaceSamples = [
     found: { data: [user], pagination: one },
     search: 'g',
     twins: [],
-    created: { email: 'grace@example.com', inviteUrl: `${apiUrl}/reset-password?token=tok-4` },
+    created: {
+      email: 'grace@example.com',
+      inviteUrl: `${apiUrl}/reset-password?token=tok-4`,
+      mail: 'queued' as const,
+    },
   }),
   sample('user', userPage, { user: admin, account: { ...user, role: 'admin' }, keys }),
   sample('user-reset', userPage, {
@@ -104,15 +108,15 @@ export const workspaceSamples = [
       expiresAt: Date.parse('2027-02-18T12:00:00.000Z'),
       error: null,
     },
-    health: {
-      status: 'error' as const,
-      version: '1.2.3',
-      uptime: 98_765.4,
-      checks: {
-        database: { status: 'ok' as const },
-        storage: { status: 'error' as const, message: 'No space' },
-      },
-    },
+    version: '1.2.3',
+    uptime: 98_765.4,
+    canMail: true,
+    checks: [
+      { name: 'database' as const, status: 'ok' as const, message: 'It works', at, value: null },
+      { name: 'storage' as const, status: 'error' as const, message: 'No space', at, value: null },
+      { name: 'disk' as const, status: 'warn' as const, message: '7 % of the disk is free', at, value: 7 },
+      { name: 'mail' as const, status: 'off' as const, message: 'No mail is sent', at: null, value: 0 },
+    ],
   }),
   sample('keys', keysPage, {
     user: admin,

@@ -36,6 +36,14 @@ const tooShort = (path: string) => ({
 
 const account: AccountPageData = {
   user: admin,
+  mailNotices: {
+    mailConfigured: true,
+    notices: [
+      { id: 'newDevice', isOn: true },
+      { id: 'backupFailed', isOn: false },
+      { id: 'webhookFailing', isOn: true },
+    ],
+  },
   mfa: { totp: false, recoveryCodesLeft: 0 },
   connections: [
     { provider: 'github', email: 'ada@users.example.org', connectedAt: '2026-03-01T08:00:00.000Z' },

@@ -1,24 +1,34 @@
-import type { Health } from '../../src/modules/health/service.ts'
+import type { HealthDetails } from '../../src/modules/health/details.ts'
 import type { CertificateState } from '../../src/platform/certificates.ts'
 import { badge } from '../components/badge.ts'
+import { button } from '../components/button.ts'
 import { card } from '../components/card.ts'
 import { details } from '../components/details.ts'
 import { formatDuration } from '../components/duration.ts'
+import { field, fieldError, formError, hidden } from '../components/field.ts'
 import { type Html, html } from '../components/html.ts'
+import { type Column, table } from '../components/table.ts'
+import { time } from '../components/time.ts'
 import { certificateState } from '../domains/certificate-state.ts'
+import type { Failed } from '../frame/project-request.ts'
 import { type WorkspacePageBase, workspaceFrame } from './frame.ts'
 
 type HealthPageProps = WorkspacePageBase & {
-  health: Health
+  checks: HealthDetails['checks']
+  version: string
+  /** In seconds. */
+  uptime: number
   adminUrl: string
   /** The certificate of the admin host. */
   certificate: CertificateState
+  /** Whether a mail server is set up. */
+  canMail: boolean
+  failed?: Failed | undefined
 }
 
-/** Whether the server works, and facts about it. */
-export const healthPage = (props: HealthPageProps): Html => {
-  const { health, adminUrl, certificate } = props
-  return workspaceFrame(
+/** The state of every part of the server, and facts about it. Sends `intent=mail-test` with `to`. */
+export const healthPage = (props: HealthPageProps): Html =>
+  workspaceFrame(
     props,
     { place: 'health', title: 'Health' },
     html`
@@ -26,26 +36,81 @@ export const healthPage = (props: HealthPageProps): Html => {
         {
           id: 'checks',
           title: 'Checks',
-          about: 'Opening this page runs each check, which really writes and reads.',
+          about: 'Opening this page looks at each part; database and storage are really written and read.',
         },
-        details([
-          ['Database', check(health.checks.database)],
-          ['Storage', check(health.checks.storage)],
-        ]),
+        table<Check>({ caption: 'Checks', rows: props.checks, columns: COLUMNS }),
       )}
-      ${card(
-        { id: 'server', title: 'Server' },
-        details([
-          ['Version', html`<code>${health.version}</code>`],
-          ['Uptime', formatDuration(health.uptime)],
-          ['Address', html`<a href=${adminUrl}>${adminUrl}</a>`],
-          ['Certificate', certificateState(certificate)],
-          ['API', html`<a href="/api/docs">Explorer</a>`],
-        ]),
-      )}
+      ${mailCard(props)} ${serverCard(props)}
     `,
   )
+
+type Check = HealthDetails['checks'][number]
+
+const COLUMNS: Column<Check>[] = [
+  { label: 'Part', cell: ({ name }) => LABELS[name] },
+  { label: 'State', cell: ({ status }) => STATES[status] },
+  { label: 'What is known', cell: ({ message }) => message },
+  { label: 'As of', align: 'end', cell: ({ at }) => time(at, '–') },
+]
+
+const LABELS: Record<Check['name'], string> = {
+  database: 'Database',
+  storage: 'Storage',
+  disk: 'Disk',
+  backup: 'Backup',
+  certificates: 'Certificates',
+  webhooks: 'Webhooks',
+  mail: 'Mail',
+  retention: 'Retention',
+  previews: 'Previews',
 }
 
-const check = ({ status, message }: Health['checks']['database']): Html =>
-  html`${status === 'ok' ? badge('OK', 'good') : badge('Failing', 'bad')} ${message}`
+const STATES: Record<Check['status'], Html> = {
+  ok: badge('OK', 'good'),
+  warn: badge('Warning', 'warn'),
+  error: badge('Failing', 'bad'),
+  off: badge('Off'),
+}
+
+const mailCard = ({ canMail, failed }: HealthPageProps): Html =>
+  card(
+    {
+      id: 'mail-test',
+      title: 'Mail',
+      about: canMail
+        ? 'Send a test mail and see what the mail server says.'
+        : 'Start svc with SMTP_URL to send invitations and notices by mail.',
+    },
+    html`
+      ${formError(failed?.error)}
+      ${canMail && mailForm(failed)}
+    `,
+  )
+
+const mailForm = (failed: Failed | undefined): Html => html`
+        <form method="post" class="stack">
+          ${hidden('intent', 'mail-test')}
+          ${field({
+            name: 'to',
+            label: 'To',
+            type: 'email',
+            hint: 'Empty: to yourself.',
+            value: failed?.values['to'],
+            error: fieldError(failed?.error, 'to'),
+            required: false,
+          })}
+          <div class="actions">${button({ label: 'Send a test mail', kind: 'secondary' })}</div>
+        </form>
+`
+
+const serverCard = ({ version, uptime, adminUrl, certificate }: HealthPageProps): Html =>
+  card(
+    { id: 'server', title: 'Server' },
+    details([
+      ['Version', html`<code>${version}</code>`],
+      ['Uptime', formatDuration(uptime)],
+      ['Address', html`<a href=${adminUrl}>${adminUrl}</a>`],
+      ['Certificate', certificateState(certificate)],
+      ['API', html`<a href="/api/docs">Explorer</a>`],
+    ]),
+  )

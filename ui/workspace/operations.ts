@@ -19,6 +19,7 @@ import { type Column, table } from '../components/table.ts'
 import { time } from '../components/time.ts'
 import { projectHref } from '../frame/project-frame.ts'
 import { type Failed, queryText } from '../frame/project-request.ts'
+import { quotaText } from '../retention/quota.ts'
 import { durationText } from '../rules/runs-table.ts'
 import { type WorkspacePageBase, workspaceFrame } from './frame.ts'
 
@@ -47,6 +48,7 @@ export const storagePage = (props: StoragePageProps): Html => {
           })}
           ${details([
             ['Free', formatSize(storage.freeBytes)],
+            ['Must stay free', storage.floorBytes > 0 && formatSize(storage.floorBytes)],
             ['Data folder', formatSize(storage.diskBytes)],
             [
               'Stored files',
@@ -82,6 +84,12 @@ const STORAGE_COLUMNS: Column<ProjectStorage>[] = [
   { label: 'Files', align: 'end', cell: (row) => formatCount(row.files) },
   { label: 'Published', align: 'end', cell: (row) => formatSize(row.bytes) },
   { label: 'Stored', align: 'end', cell: (row) => formatSize(row.uniqueBytes) },
+  {
+    label: 'Quota',
+    cell: (row) => html`
+      <a href=${projectHref(row.projectId, '/retention#quota')}>${quotaText(row.quota) || 'None'}</a>
+    `,
+  },
 ]
 
 type BackupsPageProps = WorkspacePageBase & {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { mailApp } from '../../src/testing/mail-app.ts'
 import { type TestApp, testApp } from '../../src/testing/test-app.ts'
 import { ADMIN, type Browser, browserOf, redirectOf } from '../testing/browser.ts'
 
@@ -173,5 +174,22 @@ describe('the audit log', () => {
 test('health shows what was checked', async () => {
   const html = await read('/admin/health')
   expect(html).toContain('0.0.0-test')
-  expect(html.match(/badge-good/g)).toHaveLength(2)
+  for (const part of ['Database', 'Storage', 'Disk', 'Backup', 'Webhooks', 'Mail', 'Retention', 'Previews'])
+    expect(html).toContain(`>${part}<`)
+  expect(html).toContain('Start svc with SMTP_URL')
+  const refused = await browser.submit('/admin/health', { intent: 'mail-test', to: '' }, { as: ADMIN })
+  expect([refused.status, (await refused.text()).includes('cannot send mail')]).toEqual([409, true])
+})
+
+test('the test mail of the health page', async () => {
+  const mails = await mailApp()
+  await mails.app.addUser(ADMIN, 'admin')
+  const page = browserOf(mails.app)
+  const submit = (to: string) => page.submit('/admin/health', { intent: 'mail-test', to }, { as: ADMIN })
+  expect(redirectOf(await submit(''))).toEqual([303, '/admin/health?done=mailed'])
+  expect(redirectOf(await submit('ann@example.com'))).toEqual([303, '/admin/health?done=mailed'])
+  expect(mails.smtp.mails.map(({ to }) => to)).toEqual([[ADMIN], ['ann@example.com']])
+  const bad = await submit('nobody')
+  expect([bad.status, (await bad.text()).includes('aria-invalid="true"')]).toEqual([400, true])
+  await mails.close()
 })

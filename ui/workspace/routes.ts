@@ -15,8 +15,10 @@ import {
   listMemberPage,
   removeGroupMember,
 } from '../../src/modules/groups/service.ts'
+import { getHealthDetails } from '../../src/modules/health/details.ts'
 import { probe } from '../../src/modules/health/service.ts'
 import { listAudit } from '../../src/modules/logs/service.ts'
+import { sendTestMail } from '../../src/modules/notices/test-mail.ts'
 import { listProjectNames } from '../../src/modules/projects/service.ts'
 import { settingsPatchBody } from '../../src/modules/settings/model.ts'
 import { readSettings } from '../../src/modules/settings/read-settings.ts'
@@ -64,6 +66,7 @@ export const workspacePages = (ctx: Context) =>
     .post('/admin/settings/auth', ({ request }) => submitSettings(ctx, request), UNREAD_BODY)
     .get('/admin/audit', ({ request }) => showAudit(ctx, request))
     .get('/admin/health', ({ request }) => showHealth(ctx, request))
+    .post('/admin/health', ({ request }) => submitHealth(ctx, request), UNREAD_BODY)
 
 type UsersShown = Pick<UsersPageProps, 'created' | 'failed'>
 
@@ -87,8 +90,8 @@ const submitUsers = (ctx: Context, request: Request) =>
         async run({ grant, form }) {
           const input = { email: form.text('email').trim(), role: form.text('role') }
           checkInput(ctx, request, newUserBody, input)
-          const { email, inviteUrl } = await createUser(ctx, grant, input)
-          return showUsers(ctx, request, { created: { email, inviteUrl: inviteUrl ?? '' } })
+          const { email, inviteUrl = '', mail = 'not_configured' } = await createUser(ctx, grant, input)
+          return showUsers(ctx, request, { created: { email, inviteUrl, mail } })
         },
       },
     },
@@ -283,8 +286,36 @@ function showAudit(ctx: Context, request: Request): Response {
   }
 }
 
-async function showHealth(ctx: Context, request: Request): Promise<Response> {
-  const { user } = administer(ctx, request)
-  const certificate = ctx.certificates.stateOf(ctx.config.adminHost)
-  return page(healthPage({ user, health: await probe(ctx), adminUrl: ctx.adminUrl(), certificate }))
+async function showHealth(ctx: Context, request: Request, failed?: Failed): Promise<Response> {
+  const { user, grant } = administer(ctx, request)
+  const [{ checks }, { version, uptime }] = await Promise.all([getHealthDetails(ctx, grant), probe(ctx)])
+  return page(
+    healthPage({
+      user,
+      checks,
+      version,
+      uptime,
+      adminUrl: ctx.adminUrl(),
+      certificate: ctx.certificates.stateOf(ctx.config.adminHost),
+      canMail: ctx.mail.isConfigured,
+      notices: doneNotice(request, { mailed: 'The mail server took the test mail.' }),
+      failed,
+    }),
+    failed?.error.status,
+  )
 }
+
+const submitHealth = (ctx: Context, request: Request): Promise<Response> =>
+  submitWorkspaceForm(ctx, request, {
+    intents: {
+      'mail-test': {
+        isOnce: true,
+        async run({ grant, form }) {
+          const to = form.text('to').trim()
+          await sendTestMail(ctx, grant, to === '' ? undefined : to)
+          return '/admin/health?done=mailed'
+        },
+      },
+    },
+    show: (failed) => showHealth(ctx, request, failed),
+  })

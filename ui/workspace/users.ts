@@ -1,4 +1,5 @@
 import type { Paginated } from '../../src/domain/pagination.ts'
+import type { InvitationMail } from '../../src/modules/notices/outbox.ts'
 import type { Twins, UserView } from '../../src/modules/users/service.ts'
 import { button, linkButton } from '../components/button.ts'
 import { card } from '../components/card.ts'
@@ -7,6 +8,7 @@ import { copyable } from '../components/copyable.ts'
 import { details } from '../components/details.ts'
 import { field, fieldError, formError, hidden, selectField } from '../components/field.ts'
 import { type Html, html } from '../components/html.ts'
+import { invitationMail } from '../components/invitation-mail.ts'
 import { keyFate, type NamedKey } from '../components/key-fate.ts'
 import { notice } from '../components/notice.ts'
 import { pagination } from '../components/pagination.ts'
@@ -23,7 +25,7 @@ export type UsersPageProps = WorkspacePageBase & {
   /** Accounts that share an email. */
   twins: readonly Twins[]
   /** Just created. Only this response contains the link. */
-  created?: { email: string; inviteUrl: string } | undefined
+  created?: { email: string; inviteUrl: string; mail: InvitationMail } | undefined
   failed?: Failed | undefined
 }
 
@@ -71,12 +73,12 @@ const COLUMNS: Column<UserView>[] = [
   { label: 'Since', align: 'end', cell: (user) => day(user.createdAt) },
 ]
 
-const createdCard = ({ email, inviteUrl }: NonNullable<UsersPageProps['created']>): Html =>
+const createdCard = ({ email, inviteUrl, mail }: NonNullable<UsersPageProps['created']>): Html =>
   card(
     { id: 'created', title: `The account ${email} was created` },
     html`
       <div class="stack">
-        ${notice({ tone: 'warn', live: true, message: 'Copy the link now and send it. It is not shown again.' })}
+        ${invitationMail(mail)}
         ${copyable({ label: 'Link to set the password, valid for 7 days', text: inviteUrl })}
       </div>
     `,

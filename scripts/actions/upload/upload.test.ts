@@ -110,7 +110,7 @@ test('action.yml declares the inputs and what a run sets', async () => {
   expect(Object.fromEntries(required)).toEqual({
     'api-url': true,
     'api-key': true,
-    files: true,
+    files: false,
     path: false,
     owner: false,
     repo: false,
@@ -119,7 +119,14 @@ test('action.yml declares the inputs and what a run sets', async () => {
     branch: false,
     description: false,
     unwrap: false,
+    preview: false,
+    expires: false,
+    close: false,
+    comment: false,
+    deployment: false,
+    'github-token': false,
   })
+  expect(action.inputs['github-token'].default).toBe(`$\{{ github.token }}`)
   write('a.txt', 'one')
   const { outputs } = await run({ files: '**' })
   expect(Object.keys(action.outputs)).toEqual(Object.keys(outputs))
@@ -163,6 +170,10 @@ test('publishes what the patterns take, and tells the runner', async () => {
     'file-count': '2',
     'total-size': '19',
     published: 'true',
+    'preview-name': '',
+    environment: 'production',
+    'expires-at': '',
+    version: '1',
   })
   expect(summary).toContain('### acme/site')
   expect(summary).toContain('http://production--site--acme.localhost/')
@@ -304,7 +315,7 @@ describe('faults', () => {
     expect(code).toBe(0)
     expect(log).not.toMatch(/^\s*::set-env/m)
     expect(log).not.toContain('##[')
-    expect(Object.keys(outputs)).toHaveLength(7)
+    expect(Object.keys(outputs)).toHaveLength(11)
     expect(outputs).toMatchObject({ 'file-count': '', 'total-size': '' })
     expect(summary).not.toContain('<img')
     expect(summary).not.toMatch(/^\s*::/m)

@@ -1,4 +1,3 @@
-import { isRecord } from '../../domain/is-record.ts'
 import { printable } from '../command.ts'
 import type { HashedFile } from './manifest.ts'
 import type { Progress } from './progress.ts'
@@ -20,21 +19,18 @@ export function writeNotes(
   noteAlias(target, published, progress)
   noteIndex(files, folder, published, progress)
   noteStillPrivate(target, published, progress)
-  noteEarlier(files, published, progress)
-  noteOthers(target, published, progress)
   noteLeftOut(leftOut, progress)
 }
 
-/** For whoever publishes under HEAD's SHA. `changes` are paths in the checkout. */
+/** For a changed working tree. `changes` are paths in the checkout. */
 export function noteUncommitted(
-  [first, ...more]: readonly string[],
-  commitSha: string,
+  [first = '', ...more]: readonly string[],
+  { commitSha, baseSha = '' }: Target,
   progress: Progress,
 ): void {
-  if (first === undefined) return
   const files = `${printable(first)}${more.length === 0 ? '' : ` and ${more.length} more`}`
   progress.note(
-    `there are changes that are not committed (${files}), and this goes under the commit ${commitSha.slice(0, 12)} all the same; commit first, or give another --sha, to tell the two apart`,
+    `there are changes that are not committed (${files}), so this goes under the SHA-256 of its contents, ${commitSha.slice(0, 12)}, and not under the commit ${baseSha.slice(0, 12)}; --sha HEAD insists on the commit`,
   )
 }
 
@@ -47,10 +43,11 @@ export function noteLeftOut([first, ...more]: readonly string[], progress: Progr
   )
 }
 
-function noteAlias({ alias }: Target, { isPublished }: Published, progress: Progress): void {
-  if (alias === undefined) progress.note('no alias was named, so none was moved; --alias NAME moves one')
-  else if (!isPublished)
-    progress.note(`the alias ${alias} is locked, so it was not moved; the deployment is kept`)
+function noteAlias({ alias, preview }: Target, { isPublished }: Published, progress: Progress): void {
+  const place = preview === undefined ? `alias ${alias}` : `preview ${preview}`
+  if (alias === undefined && preview === undefined)
+    progress.note('no alias was named, so none was moved; --alias NAME moves one')
+  else if (!isPublished) progress.note(`the ${place} is locked, so it was not moved; the deployment is kept`)
 }
 
 /** A common mistake: the folder above the one with the build. The server says it too where an alias shows it. */
@@ -76,24 +73,3 @@ function noteStillPrivate({ owner, repo, isPublic }: Target, published: Publishe
 }
 
 const has = ({ notes }: Published, code: string): boolean => notes.some((note) => note.code === code)
-
-/** Uploads of one commit add up (contract §5), so a page deleted without a new commit is still served. */
-function noteEarlier(files: readonly HashedFile[], { answer }: Published, progress: Progress): void {
-  const { fileCount } = isRecord(answer['deployment']) ? answer['deployment'] : {}
-  const more = typeof fileCount === 'number' ? fileCount - files.length : 0
-  if (more > 0)
-    progress.note(
-      `this commit was published before with ${more} other ${more === 1 ? 'file, which stays' : 'files, which stay'} in its deployment; publish a new commit, or another --sha, to be without`,
-    )
-}
-
-/** The same again: whoever only thought of one alias has changed what the others show. */
-function noteOthers({ alias }: Target, { answer, sent }: Published, progress: Progress): void {
-  const { aliases } = isRecord(answer['deployment']) ? answer['deployment'] : {}
-  if (!Array.isArray(aliases) || sent.files === 0) return
-  const others = aliases.filter((name) => typeof name === 'string' && name !== alias).map(printable)
-  if (others.length > 0)
-    progress.note(
-      `${others.join(', ')} ${others.length === 1 ? 'shows' : 'show'} this commit too, and so what was just published; commit first, or give another --sha, to change one alias`,
-    )
-}

@@ -7,14 +7,14 @@ import { findConfigFile } from '../config-file.ts'
 import { findLogin } from '../credentials.ts'
 import { casOfMarkedFile } from '../extra-cas.ts'
 import { type GitFacts, readGit } from '../git.ts'
+import { type PreviewFlags, previewFields } from '../preview/fields.ts'
 import type { Target } from './upload.ts'
 
-export type DeployFlags = {
+export type DeployFlags = PreviewFlags & {
   'api-url'?: string | undefined
   'api-key'?: string | undefined
   project?: string | undefined
   sha?: string | undefined
-  alias?: string | undefined
   branch?: string | undefined
   message?: string | undefined
   public?: boolean | undefined
@@ -38,17 +38,20 @@ export async function readDeploySettings(
 ): Promise<DeploySettings> {
   const config = findConfigFile([folder, io.cwd])
   const git = await readGit(folder, io.env)
-  if (git.refusal !== undefined && !flags.sha) throw new UsageError(refusedByGit(folder, git.refusal))
+  if (git.refusal !== undefined && (!flags.sha || flags.sha === 'HEAD'))
+    throw new UsageError(refusedByGit(folder, git.refusal))
   const project = flags.project ?? config.project ?? git.project
   if (project === undefined)
     throw new UsageError('no project: give --project owner/repo, or "project" in .svc/config.json')
+  const facts = commitFacts(flags, git)
   return {
     api: findApiAddress(flags['api-url'], io.env, config),
     apiKey: flags['api-key'] || io.env['SVC_API_KEY'] || undefined,
     target: {
       ...parseProject(project),
-      ...commitFacts(flags, git),
+      ...facts,
       ...given('alias', flags.alias),
+      ...previewFields(flags, facts.branch, io.env),
       ...(flags.public ? { isPublic: true } : {}),
     },
   }
@@ -101,15 +104,20 @@ function commitFacts(
   flags: DeployFlags,
   git: GitFacts,
 ): { commitSha?: string; branch?: string; description?: string } {
-  const sha = flags.sha?.toLowerCase()
+  const sha = flags.sha === 'HEAD' ? requireHead(git) : flags.sha?.toLowerCase()
   if (sha !== undefined && !isCommitSha(sha))
-    throw new UsageError(`"${flags.sha}" is no commit SHA; it has 7 to 64 hexadecimal digits`)
+    throw new UsageError(`"${flags.sha}" is no commit SHA; it has 7 to 64 hexadecimal digits, or is HEAD`)
   const isHead = sha === undefined || git.commitSha?.startsWith(sha) === true
   return {
     ...given('commitSha', sha ?? git.commitSha),
     ...given('branch', flags.branch ?? git.branch),
     ...given('description', flags.message ?? (isHead ? git.subject : undefined)),
   }
+}
+
+function requireHead({ commitSha }: GitFacts): string {
+  if (commitSha === undefined) throw new UsageError('git names no commit here, so there is no HEAD')
+  return commitSha
 }
 
 function given<K extends string>(name: K, value: string | undefined): { [P in K]?: string } {

@@ -12,8 +12,15 @@ export type Target = {
   owner: string
   repo: string
   commitSha: string
+  /** The commit that a changed working tree stood on, whose contents `commitSha` is of. */
+  baseSha?: string
   branch?: string
   alias?: string
+  /** An alias with an end, in place of `alias`. contract 16 §2. */
+  preview?: string
+  expiresIn?: string
+  pullRequest?: number
+  pullRequestUrl?: string
   description?: string
   /** Only used when the upload creates the project: its site is then public. */
   isPublic?: true

@@ -85,6 +85,13 @@ export function textAt(row: Row, field: string): string {
   return value
 }
 
+/** A version as a TARGET names it; the SHA alone of an older server. */
+export function versionAt(row: Row): string {
+  const { version } = row
+  const sha = textAt(row, 'commitSha').slice(0, 12)
+  return typeof version === 'number' ? `${sha}@${version}` : sha
+}
+
 export async function findAlias(remote: Remote, name: string): Promise<Row | undefined> {
   const [found] = await listRows(remote, '/api/aliases', { name }, 1)
   return found

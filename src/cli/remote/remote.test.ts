@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { SEED_OWNER, type Seeded, seedDeployment } from '../../testing/seed.ts'
 import { seedKey } from '../../testing/seed-people.ts'
 import { listening, type TestApp, testApp } from '../../testing/test-app.ts'
@@ -62,7 +62,7 @@ test('list: the newest first, with their aliases, as many as asked', async () =>
   expect((await json('list --alias production')).deployments).toHaveLength(1)
   expect((await json('list --alias nothing')).deployments).toEqual([])
   const { code, out } = await run('list')
-  expect([code, out.split('\n')[0]]).toEqual([0, 'bbbbbbbbbbbb  2026-11-20 12:00  [production]'])
+  expect([code, out.split('\n')[0]]).toEqual([0, 'bbbbbbbbbbbb@1  2026-11-20 12:00  [production]'])
 })
 
 test('list goes on over pages', async () => {
@@ -89,7 +89,10 @@ test('rollback goes there and back again, and to a TARGET', async () => {
     to: { deploymentId: a.deploymentId, commitSha: shaOf('a') },
   })
   const forth = await run('rollback production')
-  expect([forth.code, forth.out]).toEqual([0, expect.stringContaining('production shows bbbbbbbbbbbb, was')])
+  expect([forth.code, forth.out]).toEqual([
+    0,
+    expect.stringContaining('production shows bbbbbbbbbbbb@1, was aaaaaaaaaaaa@1: '),
+  ])
   for (const target of ['AAAAAAA', shaOf('a'), a.deploymentId]) {
     expect((await json(`rollback --to ${target}`)).to.deploymentId).toBe(a.deploymentId)
     await run('rollback')
@@ -106,13 +109,61 @@ test('alias set makes, moves and promotes; list shows them; delete needs more th
   const { aliases } = await json('alias list')
   expect(aliases.map((one: { name: string }) => one.name)).toEqual(['next', 'production'])
   expect((await run('alias list')).out).toMatch(
-    /^next {2}aaaaaaaaaaaa {2}http\S+\nproduction {2}bbbbbbbbbbbb/,
+    /^next {2}aaaaaaaaaaaa@1 {2}http\S+\nproduction {2}bbbbbbbbbbbb@1/,
   )
   const refused = await run('alias delete next')
   expect([refused.code, refused.err]).toEqual([
     1,
     expect.stringContaining('alias delete'.split(' ')[0] ?? ''),
   ])
+})
+
+describe('a commit of several versions', () => {
+  const publishAgain = async (content: string, alias: Record<string, string> = {}) => {
+    app.advance(1000)
+    const body = new FormData()
+    const fields = { repository: 'acme/docs', commitSha: shaOf('e'), ...alias }
+    for (const [name, value] of Object.entries(fields)) body.append(name, value)
+    body.append('files', new File([content], 'index.html'))
+    const answer = await app.call('POST', '/api/deployments', { key, body })
+    return ((await answer.json()) as { deployment: { id: string; version: number } }).deployment
+  }
+
+  test('SHA@VERSION is a TARGET, and a SHA means the newest', async () => {
+    const first = await publishAgain('one', { alias: 'live' })
+    const second = await publishAgain('two')
+    const third = await publishAgain('three')
+    expect([first, second, third].map(({ version }) => version)).toEqual([1, 2, 3])
+    const { deployments } = await json('list --limit 3')
+    const listed = deployments.map((one: { version: number; aliases: string[] }) => [
+      one.version,
+      one.aliases,
+    ])
+    expect(listed).toEqual([
+      [3, []],
+      [2, []],
+      [1, ['live']],
+    ])
+    expect((await run('list --limit 3')).out.split('\n').map((line) => line.slice(0, 14))).toEqual([
+      'eeeeeeeeeeee@3',
+      'eeeeeeeeeeee@2',
+      'eeeeeeeeeeee@1',
+      '',
+    ])
+    const set = await json('alias set live EEEEEEE@2')
+    expect([set.from.version, set.to]).toEqual([
+      1,
+      { deploymentId: second.id, commitSha: shaOf('e'), version: 2 },
+    ])
+    expect((await json('alias set live eeeeeee')).to.deploymentId).toBe(third.id)
+    expect((await json('rollback live')).to.version).toBe(2)
+    expect((await json('rollback live --to eeeeeee@1')).to.version).toBe(1)
+    expect((await run('rollback live')).out).toContain('live shows eeeeeeeeeeee@2, was eeeeeeeeeeee@1: ')
+    const urlOf = async (target: string) => (await json(`open ${target} --print`)).url
+    expect(await urlOf('eeeeeee@2')).toContain('eeeeeeeeeeee-v2--docs--acme')
+    expect(await urlOf('eeeeeee')).toContain('eeeeeeeeeeee--docs--acme')
+    expect(await urlOf(first.id)).toContain('eeeeeeeeeeee-v1--docs--acme')
+  })
 })
 
 test('open names the address, and opens it unless it is only to be printed', async () => {
@@ -139,7 +190,9 @@ const WRONG: [line: string, code: number, says: string][] = [
   ['rollback a/b', 2, 'no name of an alias'],
   ['rollback one two', 2, 'one alias at a time'],
   ['rollback --to ../x', 2, 'neither a commit SHA'],
-  ['rollback --to aaaaaaa@1', 2, 'neither a commit SHA'],
+  ['rollback --to aaaaaaa@0', 2, 'neither a commit SHA'],
+  ['rollback --to production@1', 2, 'neither a commit SHA'],
+  ['rollback --to aaaaaaa@9', 1, 'has no version 9 of the commit aaaaaaa'],
   ['rollback nothing', 1, 'acme/docs has no alias nothing'],
   ['rollback --to ccccccc', 1, 'no deployment of the commit ccccccc'],
   ['rollback --to 01934f5e-7c00-7000-8000-000000000000', 1, 'has no deployment 01934f5e'],

@@ -1,12 +1,13 @@
 import { type Io, printable, printableJson } from '../command.ts'
-import { type Row, textAt } from './project.ts'
+import { type Row, textAt, versionAt } from './project.ts'
 
-type Point = { deploymentId: string; commitSha: string }
+type Point = { deploymentId: string; commitSha: string; version: unknown }
 
 /** What a record of an alias says of where it points. */
 export const pointOf = (alias: Row): Point => ({
   deploymentId: textAt(alias, 'deploymentId'),
   commitSha: textAt(alias, 'commitSha'),
+  version: alias['version'],
 })
 
 /** `from` is null for an alias that was made. */
@@ -20,9 +21,8 @@ export function writeMove(
     io.stdout.write(`${printableJson(move, 2)}\n`)
     return
   }
-  const short = ({ commitSha }: Point): string => commitSha.slice(0, 12)
   const was =
-    from === null ? '' : from.deploymentId === to.deploymentId ? ', as before' : `, was ${short(from)}`
-  const said = `${textAt(alias, 'name')} shows ${short(to)}${was}: ${textAt(alias, 'url')}`
+    from === null ? '' : from.deploymentId === to.deploymentId ? ', as before' : `, was ${versionAt(from)}`
+  const said = `${textAt(alias, 'name')} shows ${versionAt(to)}${was}: ${textAt(alias, 'url')}`
   io.stdout.write(`${printable(said)}\n`)
 }

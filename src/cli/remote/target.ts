@@ -6,7 +6,7 @@ import { strangeAnswer } from '../strange-answer.ts'
 import { listRows, type Remote, type Row, requireAlias, textAt, unlessMissing } from './project.ts'
 
 export const TARGET_HELP =
-  'TARGET is a commit SHA (7 or more digits), the id of a deployment or the name of an alias.'
+  'TARGET is a commit SHA (7 or more digits) for its newest version, SHA@VERSION, the id of a deployment or an alias.'
 
 /** Where a TARGET leads: a deployment, and its address as the one who asked would type it. */
 export type Pointed = { deploymentId: string; commitSha: string; url: string }
@@ -17,8 +17,12 @@ export const isWebAddress = (url: string): boolean => /^https?:\/\//.test(url) &
 /** Throws a `UsageError` for what cannot be a TARGET, and a `CommandFailure` for one that the project does not have. */
 export async function resolveTarget(remote: Remote, target: string): Promise<Pointed> {
   requireTarget(target)
-  if (isUuid(target)) return pointedOf(await deploymentById(remote, target))
-  if (isCommitSha(target)) return pointedOf(await deploymentBySha(remote, target.toLowerCase()))
+  if (isUuid(target)) return pointedOf(await deploymentById(remote, target), 'version')
+  const { sha, version } = parseVersion(target)
+  if (isCommitSha(sha)) {
+    const found = await versionOfSha(remote, sha.toLowerCase(), version)
+    return pointedOf(found, version === undefined ? 'preview' : 'version')
+  }
   const alias = await requireAlias(remote, target)
   return {
     deploymentId: textAt(alias, 'deploymentId'),
@@ -29,10 +33,16 @@ export async function resolveTarget(remote: Remote, target: string): Promise<Poi
 
 /** Before anything is sent. */
 export function requireTarget(target: string): void {
-  if (!isUuid(target) && !isCommitSha(target) && !isAliasName(target))
+  if (!isUuid(target) && !isCommitSha(parseVersion(target).sha) && !isAliasName(target))
     throw new UsageError(
-      `"${target}" is neither a commit SHA (7 or more digits) nor the id of a deployment nor the name of an alias`,
+      `"${target}" is neither a commit SHA (7 or more digits), with or without @VERSION, nor the id of a deployment nor the name of an alias`,
     )
+}
+
+/** `SHA@VERSION`; anything else stands for itself. */
+function parseVersion(target: string): { sha: string; version: number | undefined } {
+  const [, sha = target, version] = /^([^@]+)@([1-9]\d{0,8})$/.exec(target) ?? []
+  return { sha, version: version === undefined ? undefined : Number(version) }
 }
 
 /** Of this project only: the key may reach others. */
@@ -47,22 +57,31 @@ async function deploymentById(remote: Remote, id: string): Promise<Row> {
 const isOf = ({ owner, repo }: Remote, found: Row): boolean =>
   `${textAt(found, 'owner')}/${textAt(found, 'repo')}`.toLowerCase() === `${owner}/${repo}`.toLowerCase()
 
-async function deploymentBySha(remote: Remote, sha: string): Promise<Row> {
-  const found = await listRows(remote, '/api/deployments', { commitSha: sha }, 2)
-  const exact = found.find((one) => one['commitSha'] === sha)
-  const [first, second] = found
+/** The newest without a version. */
+async function versionOfSha(remote: Remote, sha: string, version: number | undefined): Promise<Row> {
+  const found = await listRows(remote, '/api/deployments', { commitSha: sha })
+  const exact = found.filter((one) => one['commitSha'] === sha)
+  const versions = exact.length > 0 ? exact : found
+  const [first] = versions
   if (first === undefined) throw new CommandFailure(`${remote.name} has no deployment of the commit ${sha}`)
-  if (exact === undefined && second !== undefined && second['commitSha'] !== first['commitSha'])
+  if (versions.some((one) => one['commitSha'] !== first['commitSha']))
     throw new CommandFailure(`several commits begin with ${sha}: give more of the SHA`)
-  return exact ?? first
+  const wanted = versions.find((one) =>
+    version === undefined ? one['isLatest'] === true : one['version'] === version,
+  )
+  // An older server has one deployment of each commit.
+  if (wanted === undefined && version === undefined) return first
+  if (wanted === undefined)
+    throw new CommandFailure(`${remote.name} has no version ${version} of the commit ${sha}`)
+  return wanted
 }
 
-function pointedOf(deployment: Row): Pointed {
+function pointedOf(deployment: Row, address: 'preview' | 'version'): Pointed {
   const { urls } = deployment
   if (!isRecord(urls)) throw strangeAnswer()
   return {
     deploymentId: textAt(deployment, 'id'),
     commitSha: textAt(deployment, 'commitSha'),
-    url: textAt(urls, 'preview'),
+    url: textAt(urls, typeof urls[address] === 'string' ? address : 'preview'),
   }
 }

@@ -5,6 +5,7 @@ type ReceivedManifest = {
   repo: string
   commitSha: string
   alias?: string
+  preview?: string
   files: { path: string; size: number; sha256: string }[]
   [more: string]: unknown
 }
@@ -22,6 +23,10 @@ export type ManifestServer = {
   /** Answers that the next requests get instead, before their bodies are read. */
   refusals: Response[]
   lockedAliases: Set<string>
+  /** Previews that were ended. */
+  ended: string[]
+  /** Previews that are there. */
+  previews: Set<string>
   /** Called when a manifest was answered, before any content is sent. */
   onManifest: () => void
   stop(): void
@@ -40,13 +45,12 @@ export function startManifestServer(apiKey: string): ManifestServer {
     arrived: [],
     refusals: [],
     lockedAliases: new Set(),
+    ended: [],
+    previews: new Set(),
     onManifest: () => {},
     stop: () => server.stop(true),
   }
   const published: Map<string, string>[] = []
-  const commits = new Map<string, Set<string>>()
-  /** The commit of each alias. */
-  const pointed = new Map<string, string>()
   const receiving = new Set<Promise<Response>>()
 
   const openUpload = async (request: Request) => {
@@ -54,8 +58,10 @@ export function startManifestServer(apiKey: string): ManifestServer {
     // What an upload that was cut off brought counts, also where this end is still busy with it.
     await Promise.allSettled(receiving)
     state.manifests.push(manifest)
+    const { preview } = manifest
     const uploadId = crypto.randomUUID()
-    uploads.set(uploadId, manifest)
+    uploads.set(uploadId, { ...manifest, ...(preview === undefined ? {} : { alias: preview }) })
+    if (preview !== undefined) state.previews.add(preview)
     const missing = missingOf(manifest, held)
     state.onManifest()
     return Response.json({ uploadId, missing, expiresAt: '2030-01-01T00:00:00.000Z' }, { status: 201 })
@@ -73,17 +79,7 @@ export function startManifestServer(apiKey: string): ManifestServer {
     if (missing !== undefined) return failure(400, 'UPLOAD_INCOMPLETE', `${missing} is missing`)
     published.push(new Map(manifest.files.map(({ path, sha256 }) => [path, held.get(sha256) ?? ''])))
     const isPublished = manifest.alias !== undefined && !state.lockedAliases.has(manifest.alias)
-    if (isPublished) pointed.set(manifest.alias ?? '', manifest.commitSha)
-    const aliases = [...pointed].flatMap(([name, sha]) => (sha === manifest.commitSha ? [name] : []))
-    const kept = { fileCount: keep(manifest), aliases }
-    return Response.json(publishedAnswer(manifest, isPublished, kept), { status: 201 })
-  }
-  /** How many files the commit has, with those of its earlier uploads. */
-  const keep = ({ commitSha, files }: ReceivedManifest): number => {
-    const paths = commits.get(commitSha) ?? new Set()
-    for (const { path } of files) paths.add(path)
-    commits.set(commitSha, paths)
-    return paths.size
+    return Response.json(publishedAnswer(manifest, isPublished), { status: 201 })
   }
   const answer = async (request: Request): Promise<Response> => {
     const { pathname } = new URL(request.url)
@@ -99,7 +95,7 @@ export function startManifestServer(apiKey: string): ManifestServer {
       return received.finally(() => receiving.delete(received))
     }
     if (request.method === 'POST' && pathname === '/api/deployments/manifest') return openUpload(request)
-    return failure(404, 'Not Found', 'There is no such route')
+    return aboutPreviews(state, request.method, pathname)
   }
   const server = Bun.serve({
     hostname: '127.0.0.1',
@@ -111,6 +107,16 @@ export function startManifestServer(apiKey: string): ManifestServer {
   return state
 }
 
+/** The project `p1` and its previews. */
+function aboutPreviews(state: ManifestServer, method: string, path: string): Response {
+  if (method === 'GET' && path === '/api/projects/acme/site') return Response.json({ id: 'p1' })
+  const name = /^\/api\/projects\/p1\/previews\/([\w-]+)$/.exec(path)?.[1] ?? ''
+  if (method !== 'DELETE' || !state.previews.delete(name))
+    return failure(404, 'Not Found', 'There is no such preview')
+  state.ended.push(name)
+  return new Response(null, { status: 204 })
+}
+
 export function failure(status: number, error: string, message: string, headers = {}): Response {
   return Response.json({ statusCode: status, message, error }, { status, headers })
 }
@@ -119,17 +125,15 @@ function missingOf(manifest: ReceivedManifest, held: ReadonlyMap<string, unknown
   return [...new Set(manifest.files.map(({ sha256 }) => sha256))].filter((sha256) => !held.has(sha256))
 }
 
-function publishedAnswer(
-  manifest: ReceivedManifest,
-  isPublished: boolean,
-  kept: { fileCount: number; aliases: string[] },
-): object {
+function publishedAnswer(manifest: ReceivedManifest, isPublished: boolean): object {
   const { owner, repo, commitSha, alias = '', files } = manifest
   const host = (name: string) => `http://${name}--${repo}--${owner}.localhost/`
   const deployment = {
     id: 'd1',
     commitSha,
-    ...kept,
+    version: 1,
+    fileCount: files.length,
+    aliases: isPublished ? [alias] : [],
     totalSize: files.reduce((sum, { size }) => sum + size, 0),
     urls: {
       sha: `http://localhost/repo/${owner}/${repo}/${commitSha}/`,
@@ -137,7 +141,8 @@ function publishedAnswer(
       alias: isPublished ? host(alias) : null,
     },
   }
-  const record = alias === '' ? {} : { alias: { name: alias, url: host(alias) } }
+  const expiresAt = manifest.preview === undefined ? null : '2030-01-08T00:00:00.000Z'
+  const record = alias === '' ? {} : { alias: { name: alias, url: host(alias), expiresAt } }
   return { success: true, deployment, published: isPublished, ...record }
 }
 

@@ -1,18 +1,22 @@
 import { join } from 'node:path'
 import { openDb } from '../../db/open.ts'
+import { sealMail } from '../../modules/notices/sealed.ts'
 import { sealHeaderConfig } from '../../modules/proxy-rules/header-values.ts'
 import { sealHeader, sealPart } from '../../modules/webhooks/sealed.ts'
 import { createSecretBox } from '../../platform/secret-box.ts'
 import { readSecretKeys } from '../../platform/secret-keys.ts'
 
-/** A second step, a project's secret, a header value and a webhook, sealed with the key of the data folder. */
+/** A second step, a project's secret, a header value, a webhook and a mail, sealed with the key of the data folder. */
 export function storeSealedValues(folder: string): void {
   const secrets = createSecretBox(readSecretKeys(join(folder, 'secret.key')))
   const { sqlite } = openDb(join(folder, 'svc.db'), 0)
   sqlite.run("INSERT INTO users VALUES ('u', 'a@example.com', NULL, 'admin', ?, 0, 0, 0)", [
     secrets.seal('totp', 'totp u'),
   ])
-  sqlite.run("INSERT INTO projects VALUES ('p', 'acme', 'docs', 'docs', 1, 0, 'guest', NULL, NULL, 0, 0)")
+  sqlite.run(
+    `INSERT INTO projects (id, owner, name, display_name, is_public, allow_public_signup, required_role, created_at, updated_at)
+     VALUES ('p', 'acme', 'docs', 'docs', 1, 0, 'guest', 0, 0)`,
+  )
   sqlite.run("INSERT INTO project_secrets VALUES ('p', 'KEY', ?, 0, 'contributor')", [
     secrets.seal('value', 'project:p:secret:KEY'),
   ])
@@ -29,5 +33,9 @@ export function storeSealedValues(folder: string): void {
     headersOfHook,
     sealPart(secrets, 'h', 'secret', 'hook secret'),
   ])
+  sqlite.run(
+    "INSERT INTO mails VALUES (1, 'm', 'invitation', 'b@example.com', NULL, NULL, NULL, ?, 'pending', NULL, 5, 0, 0, NULL)",
+    [sealMail(secrets, 'm', { subject: 'Hello', text: 'a link' })],
+  )
   sqlite.close()
 }

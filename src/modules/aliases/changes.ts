@@ -4,25 +4,20 @@ import { type DbOrTx, refuseTaken } from '../../db/open.ts'
 import type { Actor } from '../../domain/actor.ts'
 import { AppError } from '../../domain/errors.ts'
 import { isAliasName, isCommitSha } from '../../domain/names.ts'
-import { findCommitOf } from '../deployments/service.ts'
+import { findVersionOf } from '../deployments/service.ts'
 import type { Project } from '../projects/service.ts'
+import { aboutChange } from './about.ts'
 import { claimLabel } from './host-labels.ts'
 import type { AliasChange } from './model.ts'
 import { type AliasMove, tellOfMove } from './moves.ts'
-import {
-  type AliasRow,
-  findAliasOfProject,
-  insertAlias,
-  insertHistory,
-  type MoveReason,
-  updateAlias,
-} from './queries.ts'
+import { type End, endOfPublish, NO_PREVIEW, type PreviewOrder, previewOf } from './previews/renew.ts'
+import { type AliasRow, insertAlias, insertHistory, type MoveReason, updateAlias } from './queries.ts'
 
 /** What an alias is pointed at. `basePath` is `''` or a folder such as `/dist`. */
 type Pointing = {
   project: Pick<Project, 'id' | 'owner' | 'name'>
   name: string
-  deployment: { id: string; commitSha: string }
+  deployment: { id: string; commitSha: string; version: number }
   basePath: string
   reason: MoveReason
 }
@@ -39,21 +34,23 @@ export function checkAliasName(name: string): void {
 
 /**
  * Makes or moves the alias for an upload, with history, host and audit. `published` says whether it now points at the deployment: a
- * locked alias does not move. `move`: what changed; null if it was there already.
+ * locked alias does not move. `move`: what changed; null if it was there already. A preview begins its time anew.
  */
 export function pointAlias(
   ctx: Context,
   tx: DbOrTx,
   actor: Actor,
-  upload: Omit<Pointing, 'reason'>,
+  { preview = NO_PREVIEW, ...upload }: Omit<Pointing, 'reason'> & { preview?: PreviewOrder },
 ): { alias: AliasRow; published: boolean; move: AliasMove | null } {
-  const before = findAliasOfProject(tx, upload.project.id, upload.name)
+  const before = previewOf(tx, upload.project.id, upload.name, preview)
   const pointing = { ...upload, reason: 'publish' as const }
+  const end = endOfPublish(ctx, upload.project.id, before, preview)
+  if (before !== undefined && end !== null) updateAlias(tx, before.id, end)
   if (before?.isLocked)
     return { alias: before, published: before.deploymentId === pointing.deployment.id, move: null }
   const alias =
     before === undefined
-      ? addAlias(ctx, tx, actor, pointing, {})
+      ? addAlias(ctx, tx, actor, pointing, end ?? {})
       : moveAlias(ctx, tx, actor, before, pointing)
   const move = tellOfMove(ctx, tx, actor, { before, after: alias }, 'publish')
   return { alias, published: true, move }
@@ -65,7 +62,9 @@ export const changesSettings = (body: unknown): boolean =>
 
 const SETTINGS = ['isPublic', 'isSpa', 'requiredRole', 'isLocked'] as const
 
-type Settings = Partial<Pick<AliasRow, (typeof SETTINGS)[number]>>
+const CHANGED = [...SETTINGS, 'expiresAt'] as const
+
+type Settings = Partial<Pick<AliasRow, (typeof SETTINGS)[number] | keyof End>>
 
 export function settingsOf(input: AliasChange): Settings {
   const { isPublic, isSpa, requiredRole, isLocked } = input
@@ -98,6 +97,10 @@ export function addAlias(
     isLocked: false,
     createdAt: now,
     updatedAt: now,
+    expiresAt: null,
+    expiresIn: null,
+    pullRequest: null,
+    pullRequestUrl: null,
     ...settings,
   }
   refuseTaken(`${project.owner}/${project.name} already has an alias ${name}`, () => insertAlias(tx, alias))
@@ -115,14 +118,20 @@ export function moveAlias(
   { deployment, basePath, reason }: Pick<Pointing, 'deployment' | 'basePath' | 'reason'>,
 ): AliasRow {
   if (alias.deploymentId === deployment.id && alias.basePath === basePath) return alias
-  const from = findCommitOf(ctx.db, alias.deploymentId)
+  const from = findVersionOf(ctx.db, alias.deploymentId)
   const moved = { ...alias, deploymentId: deployment.id, basePath, updatedAt: ctx.now() }
   updateAlias(tx, alias.id, { deploymentId: deployment.id, basePath, updatedAt: moved.updatedAt })
   addHistory(ctx, tx, actor, moved, { deployment, reason })
   audit(ctx, tx, actor, {
     ...aboutChange('alias.move', alias),
-    before: { commitSha: from, deploymentId: alias.deploymentId, basePath: alias.basePath },
-    after: { commitSha: deployment.commitSha, deploymentId: deployment.id, basePath, reason },
+    before: { ...from, deploymentId: alias.deploymentId, basePath: alias.basePath },
+    after: {
+      commitSha: deployment.commitSha,
+      version: deployment.version,
+      deploymentId: deployment.id,
+      basePath,
+      reason,
+    },
   })
   return moved
 }
@@ -134,7 +143,7 @@ export function changeSettings(
   alias: AliasRow,
   settings: Settings,
 ): void {
-  const keys = SETTINGS.filter((key) => key in settings)
+  const keys = CHANGED.filter((key) => key in settings)
   if (keys.length === 0) return
   updateAlias(tx, alias.id, { ...settings, updatedAt: ctx.now() })
   audit(ctx, tx, actor, {
@@ -156,15 +165,10 @@ function addHistory(
     aliasId: alias.id,
     deploymentId: deployment.id,
     commitSha: deployment.commitSha,
+    version: deployment.version,
     basePath: alias.basePath,
     movedBy: actorRef(actor),
     movedAt: ctx.now(),
     reason,
   })
 }
-
-export const aboutChange = (action: string, { id, name, projectId }: AliasRow) => ({
-  action,
-  target: { kind: 'alias', id, name },
-  projectId,
-})

@@ -18,7 +18,7 @@ const settings = {
   isLocked: t.Optional(t.Boolean({ error: 'true or false' })),
 }
 
-/** By id, or by SHA, which may be shortened if it is unambiguous. */
+/** By id, or the newest version of a SHA, which may be shortened if it is unambiguous. */
 const deploymentChoice = {
   deploymentId: t.Optional(t.String({ error: 'The id of a deployment of this project' })),
   commitSha: t.Optional(commitSha),
@@ -38,7 +38,16 @@ export const newAliasBody = t.Object({
 })
 export type NewAlias = InputOf<typeof newAliasBody>
 
-export const aliasPatchBody = t.Object({ ...deploymentChoice, ...settings })
+export const aliasPatchBody = t.Object({
+  ...deploymentChoice,
+  ...settings,
+  expiresAt: t.Optional(
+    t.Union([t.String(), t.Null()], {
+      error: 'A time in ISO 8601 when the alias ends, or null: it stays',
+      examples: ['2026-11-20T12:00:00.000Z'],
+    }),
+  ),
+})
 export type AliasChange = InputOf<typeof aliasPatchBody>
 
 export const aliasQuery = t.Object({
@@ -68,15 +77,27 @@ export const aliasView = t.Object({
   name: t.String(),
   deploymentId: t.String({ format: 'uuid' }),
   commitSha: t.String(),
+  version: t.Integer({ description: 'Of the commit' }),
   isPublic: orNull(t.Boolean()),
   isSpa: orNull(t.Boolean()),
   requiredRole: orNull(projectRole),
   isLocked: t.Boolean(),
+  isPreview: t.Boolean({ description: 'It has an end' }),
+  expiresAt: orNull(t.String({ description: 'When it is gone' })),
+  pullRequest: orNull(t.Object({ number: t.Integer(), url: orNull(t.String()) })),
   url: t.String(),
   createdAt: t.String(),
   updatedAt: t.String(),
 })
 export type AliasView = Static<typeof aliasView>
+
+/** An alias with an end, and what was published as it. */
+export const previewView = t.Object({
+  ...aliasView.properties,
+  deployments: t.Integer(),
+  lastPublishedAt: orNull(t.String()),
+})
+export type PreviewView = Static<typeof previewView>
 
 /** Who made something. */
 export const actorView = t.Object({
@@ -88,6 +109,7 @@ export const actorView = t.Object({
 export const historyView = t.Object({
   deploymentId: t.String({ format: 'uuid' }),
   commitSha: t.String(),
+  version: t.Integer(),
   movedBy: actorView,
   movedAt: t.String(),
   reason: t.Union([t.Literal('create'), t.Literal('publish'), t.Literal('move'), t.Literal('rollback')]),

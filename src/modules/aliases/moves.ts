@@ -1,17 +1,17 @@
 import type { Context } from '../../context.ts'
 import type { DbOrTx } from '../../db/open.ts'
 import type { Actor } from '../../domain/actor.ts'
-import { findCommitOf } from '../deployments/service.ts'
+import { findVersionOf } from '../deployments/service.ts'
 import { tellHooks } from '../webhooks/outbox.ts'
 import type { AliasRow } from './queries.ts'
 
 /** Where an alias pointed, or points; null where there is none. */
-type End = { deploymentId: string; commitSha: string | null; version: number } | null
+type End = { deploymentId: string; commitSha: string; version: number } | null
 
 export type AliasMove = { from: End; to: End }
-type Reason = 'create' | 'publish' | 'move' | 'rollback' | 'delete'
+type Reason = 'create' | 'publish' | 'move' | 'rollback' | 'end' | 'delete'
 
-/** Tells the hooks that an alias was made, moved or deleted; null if it shows what it showed before. contract 16 §4. */
+/** Tells the hooks that an alias was made, moved, ended or deleted; null if it shows what it showed before. contract 16 §4. */
 export function tellOfMove(
   ctx: Context,
   tx: DbOrTx,
@@ -34,9 +34,9 @@ export function tellOfMove(
 const isSame = (before: AliasRow | undefined, after: AliasRow | undefined): boolean =>
   before?.deploymentId === after?.deploymentId && before?.basePath === after?.basePath
 
-/** A commit SHA has one deployment, which is its first version. */
 function endOf(ctx: Context, alias: AliasRow | undefined): End {
   if (alias === undefined) return null
   const { deploymentId } = alias
-  return { deploymentId, commitSha: findCommitOf(ctx.db, deploymentId) ?? null, version: 1 }
+  const found = findVersionOf(ctx.db, deploymentId)
+  return found === null ? null : { deploymentId, ...found }
 }

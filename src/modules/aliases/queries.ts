@@ -9,7 +9,13 @@ import type { Page } from '../../domain/pagination.ts'
 export type AliasRow = typeof aliases.$inferSelect
 
 /** An alias with the fields of its project, deployment and host that its record shows. */
-export type AliasRecord = AliasRow & { owner: string; repo: string; commitSha: string; label: string | null }
+export type AliasRecord = AliasRow & {
+  owner: string
+  repo: string
+  commitSha: string
+  version: number
+  label: string | null
+}
 
 export type AliasFilter = {
   /** Null: all projects. */
@@ -29,6 +35,7 @@ const record = {
   owner: projects.owner,
   repo: projects.name,
   commitSha: deployments.commitSha,
+  version: deployments.version,
   label: hostLabels.label,
 }
 
@@ -148,16 +155,13 @@ export function listHistory(
     .map(({ row, isThere }) => ({ ...row, exists: isThere !== null }))
 }
 
+type Back = { id: string; commitSha: string; version: number; basePath: string }
+
 /** Where the alias pointed last that is another deployment than `current` and exists; `to` asks for that one alone. */
-export const findWayBack = (
-  db: Db,
-  aliasId: string,
-  current: string,
-  to: string | null,
-): { id: string; commitSha: string; basePath: string } | undefined =>
-  prepared<{ id: string; commitSha: string; basePath: string }>(
+export const findWayBack = (db: Db, aliasId: string, current: string, to: string | null): Back | undefined =>
+  prepared<Back>(
     db,
-    `SELECT d.id, d.commit_sha AS commitSha, h.base_path AS basePath
+    `SELECT d.id, d.commit_sha AS commitSha, d.version, h.base_path AS basePath
      FROM alias_history h JOIN deployments d ON d.id = h.deployment_id
      WHERE h.alias_id = ?1 AND h.deployment_id <> ?2 AND (?3 IS NULL OR h.deployment_id = ?3)
      ORDER BY h.moved_at DESC, h.id DESC LIMIT 1`,
@@ -171,13 +175,14 @@ export const findFormerBasePath = (db: Db, aliasId: string, deploymentId: string
      ORDER BY moved_at DESC, id DESC LIMIT 1`,
   ).get(aliasId, deploymentId)?.basePath
 
-export type LabelTarget = { aliasId: string } | { deploymentId: string }
+/** An alias; one version of a commit; or a commit, whose host shows its newest version. */
+export type LabelTarget = { aliasId: string } | { deploymentId: string; isNewest: boolean }
 
 export function findLabelOf(db: DbOrTx, target: LabelTarget): string | undefined {
   const condition =
     'aliasId' in target
       ? eq(hostLabels.aliasId, target.aliasId)
-      : eq(hostLabels.deploymentId, target.deploymentId)
+      : and(eq(hostLabels.deploymentId, target.deploymentId), eq(hostLabels.isNewest, target.isNewest))
   return db.select({ label: hostLabels.label }).from(hostLabels).where(condition).get()?.label
 }
 
@@ -216,17 +221,34 @@ export function listAliasesOf(db: DbOrTx, deploymentIds: readonly string[]): Ali
     .all()
 }
 
-export function listLabelsOf(
-  db: DbOrTx,
-  deploymentIds: readonly string[],
-): { deploymentId: string; label: string }[] {
-  return db
-    .select({ deploymentId: hostLabels.deploymentId, label: hostLabels.label })
-    .from(hostLabels)
-    .where(inList(hostLabels.deploymentId, deploymentIds))
-    .all()
-    .flatMap(({ deploymentId, label }) => (deploymentId === null ? [] : [{ deploymentId, label }]))
+/** The host of a commit goes on to its next version. */
+export function moveNewestLabel(db: Db, fromDeploymentId: string, toDeploymentId: string): void {
+  prepared(db, 'UPDATE host_labels SET deployment_id = ?2 WHERE deployment_id = ?1 AND is_newest = 1').run(
+    fromDeploymentId,
+    toDeploymentId,
+  )
 }
+
+/** Where a version is served: on its own host, and on that of its commit while it is the newest. */
+type VersionLabels = {
+  deploymentId: string
+  versionLabel: string | null
+  shaLabel: string | null
+  isLatest: boolean
+}
+
+export const listLabelsOf = (db: Db, deploymentIds: readonly string[]): VersionLabels[] =>
+  prepared<Omit<VersionLabels, 'isLatest'> & { isLatest: number }>(
+    db,
+    `SELECT d.id AS deploymentId, v.label AS versionLabel, s.label AS shaLabel, n.id = d.id AS isLatest
+     FROM json_each(?) asked JOIN deployments d ON d.id = asked.value
+     JOIN deployments n ON n.id = (SELECT id FROM deployments WHERE project_id = d.project_id
+                                     AND commit_sha = d.commit_sha ORDER BY version DESC LIMIT 1)
+     LEFT JOIN host_labels v ON v.deployment_id = d.id AND v.is_newest = 0
+     LEFT JOIN host_labels s ON s.deployment_id = n.id AND s.is_newest = 1`,
+  )
+    .all(JSON.stringify(deploymentIds))
+    .map((row) => ({ ...row, isLatest: row.isLatest === 1 }))
 
 /** Host label of the alias `production`, or of the oldest alias; undefined if there is none. */
 export const findPrimaryLabel = (db: Db, projectId: string): string | undefined =>

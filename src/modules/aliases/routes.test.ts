@@ -80,10 +80,14 @@ describe('POST', () => {
       name: 'Staging',
       deploymentId: deployments['a'],
       commitSha: shaOf('a'),
+      version: 1,
       isPublic: null,
       isSpa: null,
       requiredRole: null,
       isLocked: false,
+      isPreview: false,
+      expiresAt: null,
+      pullRequest: null,
       url: 'http://staging--docs--acme.localhost:3000',
       createdAt: now,
       updatedAt: now,
@@ -229,7 +233,7 @@ describe('a locked alias', () => {
         {
           project: { id: projectId, owner: 'Acme', name: 'docs' },
           name,
-          deployment: { id: deployments[digit] ?? '', commitSha: shaOf(digit) },
+          deployment: { id: deployments[digit] ?? '', commitSha: shaOf(digit), version: 1 },
           basePath: '',
         },
       ),
@@ -269,6 +273,7 @@ describe('history', () => {
       {
         deploymentId: deployments['a'],
         commitSha: shaOf('a'),
+        version: 1,
         movedBy: { kind: 'user', id: expect.any(String), name: contributor },
         movedAt: at(0),
         reason: 'move',
@@ -277,6 +282,7 @@ describe('history', () => {
       {
         deploymentId: deployments['b'],
         commitSha: shaOf('b'),
+        version: 1,
         movedBy: { kind: 'key', id: expect.any(String), name: 'ci' },
         movedAt: at(1000),
         reason: 'move',
@@ -285,6 +291,7 @@ describe('history', () => {
       {
         deploymentId: deployments['a'],
         commitSha: shaOf('a'),
+        version: 1,
         movedBy: { kind: 'user', id: expect.any(String), name: SEED_OWNER },
         movedAt: at(2000),
         reason: 'create',
@@ -319,7 +326,7 @@ describe('history', () => {
       files: { 'dist/index.html': 'dist', 'alt/index.html': 'alt' },
     })
     inTransaction(app.ctx.db, (tx) => {
-      const deployment = { id: first.deploymentId, commitSha: shaOf('d') }
+      const deployment = { id: first.deploymentId, commitSha: shaOf('d'), version: 1 }
       const project = { id: first.projectId, owner: 'acme', name: 'folder3' }
       return pointAlias(
         app.ctx,

@@ -4,8 +4,19 @@ import { bodyText } from '../../http/body-text.ts'
 import { pageOf } from '../../http/pagination.ts'
 import type { About } from '../auth/authorize.ts'
 import { type BodyInput, guard, type PathInput } from '../auth/guard.ts'
+import { projectView } from '../projects/model.ts'
+import { belowOrProject, mayBelow } from '../projects/named.ts'
 import { aboutFilters, aboutProject, aboutProjectName } from '../projects/service.ts'
-import { aliasPatchBody, aliasQuery, aliasView, historyView, newAliasBody, rollbackBody } from './model.ts'
+import {
+  aliasPatchBody,
+  aliasQuery,
+  aliasView,
+  historyView,
+  newAliasBody,
+  previewView,
+  rollbackBody,
+} from './model.ts'
+import { closePreview, listPreviews } from './previews.ts'
 import {
   aboutAlias,
   changeAlias,
@@ -13,12 +24,27 @@ import {
   createAlias,
   deleteAlias,
   historyOf,
+  isPreview,
   listAliases,
   rollBackAlias,
 } from './service.ts'
 
+/** The end of a preview is for whoever may move it; to give an alias one is for admins. contract 16 §2. */
+const patchAction =
+  (ctx: Context) =>
+  ({ params, body }: BodyInput) => {
+    const setsEnd = typeof body === 'object' && body !== null && 'expiresAt' in body
+    return setsEnd && !isPreview(ctx, params['id']) ? 'alias:manage' : actionFor({ body })
+  }
+
+const deleteAction =
+  (ctx: Context) =>
+  ({ params }: PathInput) =>
+    isPreview(ctx, params['id']) ? 'preview:end' : 'alias:manage'
+
 /** Contributors may move an alias; settings that protect or open it are for admins. contract §4. */
-const actionFor = ({ body }: BodyInput) => (changesSettings(body) ? 'alias:manage' : 'alias:write')
+const actionFor = ({ body }: Pick<BodyInput, 'body'>) =>
+  changesSettings(body) ? 'alias:manage' : 'alias:write'
 
 export const aliasRoutes = (ctx: Context) => {
   const onFilters = { on: ({ query }: PathInput) => aboutFilters(ctx, query) }
@@ -39,10 +65,10 @@ export const aliasRoutes = (ctx: Context) => {
       detail: { summary: 'Point a new alias at a deployment' },
     })
     .patch('/:id', ({ grant, params, body }) => changeAlias(ctx, grant, params.id, body), {
-      may: { action: actionFor, ...onAlias },
+      may: { action: patchAction(ctx), ...onAlias },
       body: aliasPatchBody,
       response: aliasView,
-      detail: { summary: 'Move an alias or change its settings' },
+      detail: { summary: 'Move an alias or change its settings or its end' },
     })
     .delete(
       '/:id',
@@ -51,9 +77,14 @@ export const aliasRoutes = (ctx: Context) => {
         return status(204, undefined)
       },
       {
-        may: { action: 'alias:manage', ...onAlias },
+        may: {
+          action: deleteAction(ctx),
+          ...onAlias,
+        },
         response: { 204: t.Undefined() },
-        detail: { summary: 'Delete an alias; its deployments stay' },
+        detail: {
+          summary: 'Delete an alias; its deployments stay. Ends a preview, with what was published as it',
+        },
       },
     )
     .post('/:id/rollback', ({ grant, params, body }) => rollBackAlias(ctx, grant, params.id, body.to), {
@@ -67,6 +98,35 @@ export const aliasRoutes = (ctx: Context) => {
       response: t.Object({ history: t.Array(historyView) }),
       detail: { summary: 'Where an alias pointed, the newest first' },
     })
+}
+
+/** The previews of a project. contract 16 §2. */
+export const previewRoutes = (ctx: Context) => {
+  const onProject = { on: ({ params }: PathInput) => aboutProject(ctx, params['id']) }
+  return new Elysia({ prefix: '/api/projects/:id/previews', tags: ['Aliases'] })
+    .use(guard(ctx))
+    .get(
+      '/',
+      ({ grant, params }) =>
+        belowOrProject(ctx, grant, params.id, () => ({ previews: listPreviews(ctx, grant) })),
+      {
+        may: mayBelow(ctx, 'previews', 'project:read'),
+        response: t.Union([t.Object({ previews: t.Array(previewView) }), projectView]),
+        detail: { summary: 'The previews of a project, the soonest end first' },
+      },
+    )
+    .delete(
+      '/:name',
+      ({ grant, params, status }) => {
+        closePreview(ctx, grant, params.name)
+        return status(204, undefined)
+      },
+      {
+        may: { action: 'preview:end', ...onProject },
+        response: { 204: t.Undefined() },
+        detail: { summary: 'End a preview, with what was published as it and no other alias ever showed' },
+      },
+    )
 }
 
 function aboutNamedProject(ctx: Context, body: unknown): About {

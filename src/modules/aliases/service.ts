@@ -5,15 +5,18 @@ import { type DbOrTx, inTransaction } from '../../db/open.ts'
 import { inTidyingTransaction } from '../../db/tidying.ts'
 import { AppError, invalidChoice } from '../../domain/errors.ts'
 import { withoutEmpty } from '../../domain/given.ts'
-import { isoTime } from '../../domain/iso-time.ts'
+import { isoTime, isoTimeOrNull, requireTime } from '../../domain/iso-time.ts'
 import { type Paginated, type PaginationQuery, paginated, parsePagination } from '../../domain/pagination.ts'
 import { aboutRow, type Grant, mayDo, within } from '../auth/authorize.ts'
 import { findDeploymentOfProject, findDeploymentsBySha, type PointedAt } from '../deployments/service.ts'
 import { type AliasHosts, hostsOfAlias } from '../domains/alias-hosts.ts'
 import { projectOf, readableProjectIds } from '../projects/service.ts'
-import { aboutChange, addAlias, changeSettings, checkAliasName, moveAlias, settingsOf } from './changes.ts'
+import { aboutChange } from './about.ts'
+import { addAlias, changeSettings, checkAliasName, moveAlias, settingsOf } from './changes.ts'
 import type { AliasChange, AliasView, HistoryView, NewAlias } from './model.ts'
 import { tellOfMove } from './moves.ts'
+import { endDuePreviewsIn } from './previews/due.ts'
+import { endPreview } from './previews/end.ts'
 import {
   type AliasFilter,
   type AliasRecord,
@@ -54,6 +57,10 @@ export const productionAliases = (
 ): ReadonlyMap<string, Pick<AliasView, 'isPublic'>> =>
   new Map(listVisibilities(ctx.db, projectIds, 'production').map((alias) => [alias.projectId, alias]))
 
+/** Whether it is an alias with an end. */
+export const isPreview = (ctx: Context, id: string | undefined): boolean =>
+  id !== undefined && (findAlias(ctx.db.orm, id)?.expiresAt ?? null) !== null
+
 /** For routes that name an alias in the path. */
 export const aboutAlias = (ctx: Context, id: string | undefined): { projectId: string | null } =>
   aboutRow(ctx, id, findAlias)
@@ -82,6 +89,7 @@ export const getAlias = (ctx: Context, grant: Grant, id: string): AliasView =>
 export function createAlias(ctx: Context, grant: Grant, input: NewAlias): AliasView {
   checkAliasName(input.name)
   const alias = inTransaction(ctx.db, (tx) => {
+    endDuePreviewsIn(ctx, tx)
     const project = projectOf(ctx, grant, tx)
     const deployment = chooseDeployment(ctx, project.id, input)
     const { name } = input
@@ -110,9 +118,18 @@ export function changeAlias(ctx: Context, grant: Grant, id: string, change: Alia
       const moved = moveAlias(ctx, tx, grant.actor, alias, { deployment, basePath, reason: 'move' })
       tellOfMove(ctx, tx, grant.actor, { before: alias, after: moved }, 'move')
     }
-    changeSettings(ctx, tx, grant.actor, alias, settingsOf(change))
+    changeSettings(ctx, tx, grant.actor, alias, { ...settingsOf(change), ...newEndOf(ctx, change) })
   })
   return aliasView(ctx, { id })
+}
+
+/** Throws `invalid` for a time that has passed. contract 16 §2. */
+function newEndOf(ctx: Context, { expiresAt }: AliasChange): { expiresAt?: number | null } {
+  if (expiresAt === undefined || expiresAt === null) return expiresAt === null ? { expiresAt } : {}
+  const at = requireTime('expiresAt', expiresAt)
+  if (at <= ctx.now())
+    throw invalidChoice('expiresAt', 'This time has passed: delete the alias to end it now')
+  return { expiresAt: at }
 }
 
 /**
@@ -144,11 +161,15 @@ function nothingToRollBackTo({ name, deploymentId }: AliasRow, to: string | unde
   return new AppError('conflict', message, { code: 'NOTHING_TO_ROLL_BACK_TO' })
 }
 
-/** Throws 409 `ALIAS_IN_USE` naming the hosts that need it, which would answer 404. contract 12.9. */
+/**
+ * Throws 409 `ALIAS_IN_USE` naming the hosts that need it, which would answer 404. contract 12.9. A preview ends with what was
+ * published as it.
+ */
 export function deleteAlias(ctx: Context, grant: Grant, id: string): void {
   inTidyingTransaction(ctx.db, (tx) => {
     const alias = requireAlias(tx, grant, id)
-    refuseInUse(alias, hostsOfAlias(ctx.db, alias.projectId, alias.name))
+    refuseInUse(ctx, alias)
+    if (alias.expiresAt !== null) return endPreview(ctx, tx, grant.actor, alias, 'closed')
     tellOfMove(ctx, tx, grant.actor, { before: alias, after: undefined }, 'delete')
     deleteAliasRow(ctx.db, id)
     audit(ctx, tx, grant.actor, { ...aboutChange('alias.delete', alias), before: alias })
@@ -161,7 +182,9 @@ export function aliasHosts(ctx: Context, grant: Grant, id: string): AliasHosts {
   return hostsOfAlias(ctx.db, projectId, name)
 }
 
-function refuseInUse({ name }: AliasRow, { mapped, split }: AliasHosts): void {
+/** Throws 409 `ALIAS_IN_USE` when a domain or a traffic split names it. */
+export function refuseInUse(ctx: Context, { projectId, name }: AliasRow): void {
+  const { mapped, split } = hostsOfAlias(ctx.db, projectId, name)
   if (mapped.length + split.length === 0) return
   const uses = [
     ...(mapped.length === 0 ? [] : [`mapped to it: ${mapped.join(', ')}`]),
@@ -183,9 +206,10 @@ export function historyOf(ctx: Context, grant: Grant, id: string): HistoryView[]
     ctx.db.orm,
     rows.map(({ movedBy }) => movedBy),
   )
-  return rows.map(({ deploymentId, commitSha, movedBy, movedAt, reason, exists }) => ({
+  return rows.map(({ deploymentId, commitSha, version, movedBy, movedAt, reason, exists }) => ({
     deploymentId,
     commitSha,
+    version,
     movedBy: viewOf(movedBy),
     movedAt: isoTime(movedAt),
     reason,
@@ -235,9 +259,13 @@ export function requireAlias(db: DbOrTx, grant: Grant, id: string): AliasRow {
 const noSuchAlias = () => new AppError('not_found', 'There is no such alias')
 
 function toView(ctx: Context, record: AliasRecord): AliasView {
-  const { label, basePath: _, createdAt, updatedAt, ...rest } = record
+  const { label, basePath: _, expiresIn: __, expiresAt, createdAt, updatedAt, ...rest } = record
+  const { pullRequest: number, pullRequestUrl: url, ...fields } = rest
   return {
-    ...rest,
+    ...fields,
+    isPreview: expiresAt !== null,
+    expiresAt: isoTimeOrNull(expiresAt),
+    pullRequest: number === null ? null : { number, url },
     url: ctx.siteUrl(`${label ?? ''}.${ctx.config.baseDomain}`),
     createdAt: isoTime(createdAt),
     updatedAt: isoTime(updatedAt),

@@ -8,15 +8,17 @@ import { requestState } from '../../http/request-facts.ts'
 import { identifyKey, refusalNow } from '../api-keys/identify.ts'
 import { API_KEY_SUSPENDED } from '../api-keys/suspended.ts'
 import { passesGate } from './gate.ts'
+import { sentDevices } from './known-devices.ts'
 import { identifyCli } from './sessions/cli.ts'
 import { cliEnded, findSessionUser, healedCookies, resolveSession } from './sessions.ts'
 
-/** Where a sign-in comes from. */
-export type Origin = { facts: RequestFacts; userAgent: string }
+/** Where a sign-in comes from. `devices`: the cookies of a browser that was used before. */
+export type Origin = { facts: RequestFacts; userAgent: string; devices: readonly string[] }
 
 export const originOf = (request: Request): Origin => ({
   facts: requestState(request).facts,
   userAgent: request.headers.get('user-agent') ?? '',
+  devices: sentDevices(request.headers.get('cookie')),
 })
 
 /**

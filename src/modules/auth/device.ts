@@ -29,6 +29,7 @@ import {
 } from './device/queries.ts'
 import { newUserCode, shownCode, typedCode } from './device/user-code.ts'
 import { actorOf } from './enter.ts'
+import { meetCommandLine } from './known-devices.ts'
 import { CLI_UNUSED_MS, openCliSession } from './sessions/cli.ts'
 
 export { shownCode, typedCode } from './device/user-code.ts'
@@ -154,6 +155,7 @@ function hand(ctx: Context, tx: DbOrTx, deviceHash: string, origin: Origin): Dev
   deleteDevice(tx, deviceHash)
   const { facts, userAgent } = origin
   const name = approved.clientName
+  meetCommandLine(ctx, tx, user, origin, name)
   const { id, token } = openCliSession(ctx, tx, user.id, { ip: facts.ip, userAgent, name })
   const target = { kind: 'session', id, name }
   audit(ctx, tx, actorOf(user, id, origin), { action: 'session.open', target, after: { kind: 'cli', name } })

@@ -8,6 +8,7 @@ import { AppError } from '../../domain/errors.ts'
 import { findUser, insertUser, isEmailTaken, publicUser, type User } from '../users/accounts.ts'
 import type { Origin } from './caller.ts'
 import { refuseLocked, wrongCredentials } from './check-password.ts'
+import { meetDevice } from './known-devices.ts'
 import { judgeCode, mfaCodeInvalid, mfaRequired, type SecondFactor, useSecondFactor } from './second-step.ts'
 import { openSession, type SignedIn, sessionCookies } from './sessions.ts'
 
@@ -101,9 +102,11 @@ function openFor(
   origin: Origin,
 ): { signedIn: SignedIn; actor: UserActor } {
   const { facts, userAgent } = origin
+  const deviceCookies = meetDevice(ctx, tx, user, origin)
   const { id: sessionId, tokens } = openSession(ctx, tx, user.id, { ip: facts.ip, userAgent })
+  const setCookies = [...sessionCookies(ctx, tokens, facts), ...deviceCookies]
   return {
-    signedIn: { user: publicUser(user), sessionId, setCookies: sessionCookies(ctx, tokens, facts) },
+    signedIn: { user: publicUser(user), sessionId, setCookies },
     actor: actorOf(user, sessionId, origin),
   }
 }

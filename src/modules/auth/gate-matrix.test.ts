@@ -7,6 +7,7 @@ import { PASSWORD, type TestApp, testApp } from '../../testing/test-app.ts'
 const KINDS = {
   'an alias host': (site: string) => `production--${site}--acme.localhost`,
   'a deployment host': (site: string) => `aaaaaaaaaaaa--${site}--acme.localhost`,
+  'the host of a version': (site: string) => `aaaaaaaaaaaa-v1--${site}--acme.localhost`,
   'a mapped name': (site: string) => `${site}.localhost`,
   'a domain of its own': (site: string) => `www.${site}.example`,
 } as const

@@ -24,7 +24,7 @@ const originAt = (ip: string) => {
     isBehindProxy: false,
     forwardedFor: null,
   }
-  return { facts, userAgent: 'test' }
+  return { facts, userAgent: 'test', devices: [] }
 }
 const HERE = originAt('127.0.0.1')
 

@@ -19,8 +19,9 @@ import type { BackupsView, BackupView } from './model.ts'
 export type { BackupsView, BackupView } from './model.ts'
 
 type Running = { startedAt: number; process: BackupProcess; result: Promise<BackupFile> }
-type State = { running: Running | null; lastFailure: { at: number; message: string } | null }
-const stateOf = onePer((_: Context): State => ({ running: null, lastFailure: null }))
+type State = { running: Running | null; lastFailure: Failure | null; failures: number }
+type Failure = { at: number; message: string }
+const stateOf = onePer((_: Context): State => ({ running: null, lastFailure: null, failures: 0 }))
 
 /** How long to wait after a failure before the next try. */
 const RETRY_MS = HOUR_MS
@@ -107,6 +108,12 @@ export async function newestBackupAt(ctx: Context): Promise<number | null> {
   return backupDir === null ? null : ((await listBackupFiles(backupDir, ctx.now()))[0]?.createdAt ?? null)
 }
 
+/** The last failure since the start, if no backup has been made since. */
+export const lastBackupFailure = (ctx: Context): Failure | null => stateOf(ctx).lastFailure
+
+/** How many backups failed since the start. */
+export const countBackupFailures = (ctx: Context): number => stateOf(ctx).failures
+
 /** True while this or another process reads contents for a backup: then nothing may be freed. */
 export function isBackupRunning(ctx: Context): boolean {
   // A clock that jumps makes our own marker look old until it is renewed.
@@ -166,6 +173,7 @@ async function finish(
 function failed(ctx: Context, state: State, error: unknown): unknown {
   const message = messageOf(error)
   state.lastFailure = { at: ctx.now(), message }
+  state.failures += 1
   void tellHooksOf(ctx, message)
   return error
 }

@@ -140,6 +140,42 @@ const damage: [name: string, kind: Problem['kind'], names: string, harm: () => v
     'aliases',
     () => force("UPDATE aliases SET deployment_id = 'x'"),
   ],
+  [
+    'an alias without a version',
+    'version',
+    'production',
+    () => force("UPDATE aliases SET deployment_id = 'x'"),
+  ],
+  [
+    'a version without a host of its own',
+    'host_label',
+    'version 1 of aaaa',
+    () => force('DELETE FROM host_labels WHERE is_newest = 0 AND alias_id IS NULL'),
+  ],
+  [
+    'a commit without a host',
+    'host_label',
+    'does not show its newest version, 1',
+    () => force('DELETE FROM host_labels WHERE is_newest = 1'),
+  ],
+  [
+    'a version host that leads nowhere',
+    'host_label',
+    'aaaaaaaaaaaa-v1--docs--acme',
+    () => force("UPDATE host_labels SET deployment_id = 'x' WHERE is_newest = 0 AND alias_id IS NULL"),
+  ],
+  [
+    'a history that names another version',
+    'version',
+    'is version 7 of aaaa',
+    () => force('UPDATE alias_history SET version = 7'),
+  ],
+  [
+    'a number that was given before',
+    'version',
+    'can have been given before',
+    () => force('INSERT INTO given_versions SELECT project_id, commit_sha, version FROM deployments'),
+  ],
 ]
 test.each(damage)('%s', async (_name, kind, names, harm) => {
   harm()

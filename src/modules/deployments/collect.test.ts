@@ -238,14 +238,14 @@ describe('a pack', () => {
   test('that is rewritten is looked up again by those who cached where its contents are', async () => {
     const first = await seed({ 'a.txt': bulk('a'), 'b.txt': bulk('b'), 'keep.txt': bulk('keep') })
     const kept = await seed({ 'keep.txt': bulk('keep') })
-    const version = () =>
+    const revision = () =>
       app.ctx.db.sqlite
-        .query<{ version: number }, [string]>('SELECT version FROM deployments WHERE id = ?')
-        .get(kept.deploymentId)?.version
-    const before = version() ?? 0
+        .query<{ revision: number }, [string]>('SELECT revision FROM deployments WHERE id = ?')
+        .get(kept.deploymentId)?.revision
+    const before = revision() ?? 0
     await remove(first)
     await collectAfter(GRACE_MS)
-    expect(version()).toBeGreaterThan(before)
+    expect(revision()).toBeGreaterThan(before)
   })
 
   test('that is mostly alive stays', async () => {

@@ -3,7 +3,7 @@ import { inTransaction } from '../../db/open.ts'
 import { prepared } from '../../db/statements.ts'
 import type { StoredBlob } from '../../platform/blob-store.ts'
 import { listSenders } from './collect/queries.ts'
-import { bumpVersions } from './queries.ts'
+import { bumpRevisions } from './queries.ts'
 import { withdrawVariant } from './variants/queries.ts'
 
 /**
@@ -14,7 +14,7 @@ export function noteDamaged(ctx: Context, sha256: string): void {
   const { db } = ctx
   inTransaction(db, () => {
     prepared(db, 'UPDATE blobs SET damaged = 1 WHERE sha256 = ?').run(sha256)
-    bumpVersions(db, listSenders(db, [sha256]))
+    bumpRevisions(db, listSenders(db, [sha256]))
     withdrawVariant(db, sha256)
   })
 }
@@ -34,7 +34,7 @@ export function replaceDamaged(ctx: Context, stored: readonly StoredBlob[]): voi
   if (replaced.length === 0) return
   const place = prepared(db, 'UPDATE blobs SET pack = ?, offset = ?, damaged = 0 WHERE sha256 = ?')
   for (const { sha256, pack, offset } of replaced) place.run(pack, offset, sha256)
-  bumpVersions(
+  bumpRevisions(
     db,
     listSenders(
       db,

@@ -2,6 +2,10 @@ import type { Db } from '../../db/open.ts'
 import { prepared } from '../../db/statements.ts'
 import { deleteDeploymentRow, deleteSomeAssetsOf } from './queries.ts'
 
+export function deleteDeployments(db: Db, ids: readonly string[]): void {
+  for (const id of ids) deleteDeploymentRow(db, id)
+}
+
 /**
  * Deletes deployments of a project, until about `limit` of them and their files are gone; returns false if there were
  * none. No alias may point at one any more.

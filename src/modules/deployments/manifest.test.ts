@@ -133,15 +133,15 @@ describe('a repeated PUT, as from a proxy that lost the response', () => {
   })
 })
 
-test('it adds to a deployment like any upload', async () => {
+test('it is appended like any upload', async () => {
   const upload = async (files: Files) => {
-    const slot = await begin(manifestOf(files))
+    const slot = await begin({ ...manifestOf(files), append: true })
     return put(idOf(slot), await tar(byHash(...Object.values(files))))
   }
   await upload({ 'a.txt': 'A', 'b.txt': 'B' })
   expect((await upload({ 'b.txt': 'BB' })).body['deployment']).toMatchObject({ fileCount: 2, totalSize: 3 })
   expect(world.filesOf()).toEqual({ 'a.txt': 'A', 'b.txt': 'BB' })
-  const clash = await begin(manifestOf({ 'a.txt/x': 'X' }))
+  const clash = await begin({ ...manifestOf({ 'a.txt/x': 'X' }), append: true })
   expect([clash.status, clash.body.message]).toEqual([
     400,
     '"a.txt" cannot be both a file and the folder of "a.txt/x"',
@@ -238,7 +238,7 @@ test('expired uploads and contents are removed in pieces, others stay', async ()
   sqlite.run(`${many} INSERT INTO blobs (sha256, size_bytes, offset) SELECT ${fake}, 1, 0 FROM n`)
   sqlite.run(`${many} INSERT INTO upload_blobs SELECT project_id, ${fake}, 1 FROM n, uploads`)
   sqlite.run(
-    `${many} INSERT INTO uploads SELECT i, project_id, manifest, created_by, 1, NULL FROM n, uploads WHERE i <= 25`,
+    `${many} INSERT INTO uploads SELECT i, project_id, manifest, created_by, 1, NULL, NULL FROM n, uploads WHERE i <= 25`,
   )
   await removeExpiredUploads(world.ctx)
   expect(sqlite.query('SELECT id FROM uploads').all()).toEqual([{ id: idOf(slot) }])

@@ -10,6 +10,10 @@ import { MAX_SYNC_BYTES } from '../../http/json-body.ts'
 import { parseStorableJson } from '../../http/parse-json.ts'
 import { tooLarge } from '../../platform/byte-stream.ts'
 import { GO_ON, inSteps, type Stop } from '../../platform/in-steps.ts'
+import { previewOf } from '../aliases/previews/renew.ts'
+import { refuseBeyondQuota } from '../quotas/check.ts'
+import type { Usage } from '../quotas/model.ts'
+import { refuseLowDisk } from '../storage/floor.ts'
 import { Delivery, UPLOAD_MS } from './manifest/delivery.ts'
 import {
   contentsOf,
@@ -31,13 +35,14 @@ import { keepRecentUpload } from './manifest/recent.ts'
 import type { UploadSlot } from './model.ts'
 import { authorizeUpload, authorizeUploadTo, requireUploadProject, uploaderOf } from './publish/access.ts'
 import { failureOf } from './publish/failure.ts'
-import { findDeploymentBySha, listPaths } from './publish/queries.ts'
+import { type Plan, planPublish } from './publish/plan.ts'
+import { findNewestVersion } from './publish/queries.ts'
+import { replacedBelow } from './publish/record.ts'
 import { type Failure, tellingOfFailure } from './publish/tell.ts'
 import { asUpload } from './upload/activity.ts'
 import { ARCHIVE_TYPES } from './upload/archive.ts'
 import { mediaTypeOf, unsupportedType } from './upload/body.ts'
 import { targetOf } from './upload/fields.ts'
-import { refuseClash, tooManyFiles } from './upload/files.ts'
 
 /** How much longer an expired upload is remembered, so that its sender can be told to start again. */
 const REMEMBERED_MS = DAY_MS
@@ -45,6 +50,7 @@ const REMEMBERED_MS = DAY_MS
 /** First request of a delta upload: takes the manifest and returns which contents this project does not have yet. */
 export async function beginUpload(ctx: Context, request: Request): Promise<UploadSlot> {
   const caller = uploaderOf(ctx, request)
+  refuseLowDisk(ctx)
   const body = await readManifest(ctx, request)
   const fields = manifestFields(body)
   const target = targetOf(fields)
@@ -61,13 +67,16 @@ function openSlot(ctx: Context, caller: Caller, manifest: Manifest): UploadSlot 
   const contents = contentsOf(manifest.files)
   const begun = inTransaction(ctx.db, (tx) => {
     const project = requireUploadProject(ctx, tx, caller, manifest.publication)
-    refuseHopeless(ctx, project.id, manifest)
+    const plan = planOf(ctx, project.id, manifest)
+    const { alias, preview } = manifest.publication
+    if (alias !== null) previewOf(tx, project.id, alias, preview)
     const holdings = findHoldings(ctx.db, project.id, contents.keys(), ctx.now())
     const { held } = holdings
     refuseWrongSizes(contents, held)
     const missing = [...contents.keys()].filter((sha256) => !held.has(sha256))
     const bytes = missing.reduce((sum, sha256) => sum + (contents.get(sha256) ?? 0), 0)
     if (bytes > ctx.config.maxUploadBytes) throw tooLarge('The missing content', ctx.config.maxUploadBytes)
+    refuseBeyondQuota(ctx, project.id, { bytes, ...rowsNeeded(plan, manifest) })
     const upload: UploadRow = {
       id: ctx.newId(),
       projectId: project.id,
@@ -75,6 +84,7 @@ function openSlot(ctx: Context, caller: Caller, manifest: Manifest): UploadSlot 
       createdBy: actorRef(caller.actor),
       expiresAt: ctx.now() + UPLOAD_MS,
       publishedAt: null,
+      deploymentId: null,
     }
     insertUpload(tx, upload)
     return { upload, holdings, missing }
@@ -101,7 +111,10 @@ export async function receiveContents(ctx: Context, request: Request, uploadId: 
     ctx,
     caller,
     () => failureOfUpload(ctx, caller, upload),
-    () => asUpload(ctx, () => deliver(ctx, caller, request, upload)),
+    async () => {
+      refuseLowDisk(ctx)
+      return asUpload(ctx, () => deliver(ctx, caller, request, upload))
+    },
   )
 }
 
@@ -131,13 +144,15 @@ async function deliver(
 const TAR_TYPE = 'application/x-tar'
 
 /** Refuses an upload that could not be published in the end, before its contents are sent. */
-function refuseHopeless(ctx: Context, projectId: string, { files, publication }: Manifest): void {
-  const deployment = findDeploymentBySha(ctx.db.orm, projectId, publication.commitSha)
-  if (deployment === undefined) return
-  const paths = new Set(listPaths(ctx.db, deployment.id).map(({ path }) => path))
-  for (const { path } of files) paths.add(path)
-  if (paths.size > ctx.config.maxDeploymentFiles) throw tooManyFiles(ctx)
-  refuseClash([...paths])
+function planOf(ctx: Context, projectId: string, { files, publication }: Manifest): Plan {
+  const newest = findNewestVersion(ctx.db.orm, projectId, publication.commitSha)
+  return planPublish(ctx, newest, { files, below: replacedBelow(publication) })
+}
+
+/** How many deployments and files the publish adds. */
+function rowsNeeded(plan: Plan, { files }: Manifest): Omit<Usage, 'bytes'> {
+  if (plan.kind === 'new') return { deployments: 1, files: files.length + plan.kept.length }
+  return { deployments: 0, files: files.filter(({ path }) => !plan.known.has(path)).length }
 }
 
 /** The body of the first request: JSON of up to 16 MiB, enough for 50,000 files. */

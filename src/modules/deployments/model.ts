@@ -25,21 +25,28 @@ export const fileQuery = t.Object({ ...pageQuery, prefix: optionalText })
 
 const textOrNull = orNull(t.String())
 
-/** contract §5.1. `urls` are absolute. `alias` is the host of an alias that points here, preferably `production`. */
+/**
+ * One version of a commit. contract 16 §1. `urls` are absolute: `sha` and `preview` show the newest version of the commit,
+ * `version` this one, `alias` is the host of an alias that points here, preferably `production`.
+ */
 export const deploymentView = t.Object({
   id: t.String({ format: 'uuid' }),
   projectId: t.String({ format: 'uuid' }),
   owner: t.String(),
   repo: t.String(),
   commitSha: t.String(),
+  version: t.Integer({ description: '1, 2, 3 … within the commit' }),
+  isLatest: t.Boolean({ description: 'The newest version of the commit that exists' }),
+  baseSha: orNull(t.String({ description: 'The commit that a changed working tree stood on' })),
   branch: textOrNull,
   description: textOrNull,
   workflowName: textOrNull,
   workflowRunId: textOrNull,
   fileCount: t.Number(),
   totalSize: t.Number(),
+  preview: orNull(t.String({ description: 'The preview that it was published as' })),
   aliases: t.Array(t.String()),
-  urls: t.Object({ sha: t.String(), preview: t.String(), alias: textOrNull }),
+  urls: t.Object({ sha: t.String(), preview: t.String(), version: t.String(), alias: textOrNull }),
   createdBy: actorView,
   createdAt: t.String(),
   updatedAt: t.String(),

@@ -23,13 +23,13 @@ beforeEach(async () => {
 })
 afterEach(() => world.close())
 
-describe('a second upload to the same SHA', () => {
+describe('an upload that is appended to a SHA', () => {
   const upload = (files: Record<string, Content>, fields: Record<string, string> = {}) =>
     world.sendForm(
       '/api/deployments',
       world.keys.docs,
       ...fileParts(files),
-      ...fieldParts({ ...DOCS, ...fields }),
+      ...fieldParts({ ...DOCS, append: 'true', ...fields }),
     )
 
   test('adds, replaces equal paths and keeps ids, description and order of the rest', async () => {
@@ -46,8 +46,8 @@ describe('a second upload to the same SHA', () => {
       description: 'First',
       branch: 'next',
     })
-    expect(world.ctx.db.sqlite.query('SELECT version, base_path FROM deployments').get()).toEqual({
-      version: 2,
+    expect(world.ctx.db.sqlite.query('SELECT revision, base_path FROM deployments').get()).toEqual({
+      revision: 2,
       base_path: '/dist',
     })
   })
@@ -59,6 +59,21 @@ describe('a second upload to the same SHA', () => {
     expect(world.filesOf()).toEqual({ a: 'A' })
   })
 
+  test.each([
+    ['b/c', 'b', 'a large version'],
+    ['b/c', 'b', 'a small one'],
+    ['b', 'b/c/d', 'a large version'],
+    ['b', 'b/c/d', 'a small one'],
+  ])('%s and %s clash in %s', async (first, second, size) => {
+    const others = Array.from({ length: size === 'a small one' ? 0 : 20 }, (_, n) => [`o/${n}`, 'o'])
+    await upload({ ...Object.fromEntries(others), [first]: 'B' })
+    const { status, body } = await upload({ 'n.txt': 'N', [second]: 'B' })
+    const [file = '', below] = [first, second].sort()
+    const message = `"${file}" cannot be both a file and the folder of "${below}"`
+    expect([status, body.message]).toEqual([400, message])
+    expect((await upload({ 'b.txt': 'beside', 'bb/c': 'beside' })).status).toBe(201)
+  })
+
   test('many concurrent uploads all succeed', async () => {
     const uploads = Array.from({ length: 8 }, (_, i) =>
       upload({ 'all.txt': `${i}`, [`own/${i}.txt`]: `${i}` }),
@@ -68,8 +83,8 @@ describe('a second upload to the same SHA', () => {
     const files = world.filesOf()
     expect(Object.keys(files)).toEqual(['all.txt', ...Array.from({ length: 8 }, (_, i) => `own/${i}.txt`)])
     expect(
-      world.ctx.db.sqlite.query('SELECT file_count, total_size, version FROM deployments').get(),
-    ).toEqual({ file_count: 9, total_size: 9, version: 8 })
+      world.ctx.db.sqlite.query('SELECT file_count, total_size, revision FROM deployments').get(),
+    ).toEqual({ file_count: 9, total_size: 9, revision: 8 })
     expect(world.leftovers()).toMatchObject({ deployments: 1, assets: 9, tmp: [] })
   })
 

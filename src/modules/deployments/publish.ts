@@ -3,6 +3,7 @@ import type { DbOrTx } from '../../db/open.ts'
 import type { BlobStage } from '../../platform/blob-store.ts'
 import { type AliasView, aliasView } from '../aliases/service.ts'
 import type { Project } from '../projects/service.ts'
+import { withinQuota } from '../quotas/check.ts'
 import { openStage } from './blob-queries.ts'
 import { commitStaged } from './commit-staged.ts'
 import { requireUploadProject } from './publish/access.ts'
@@ -39,8 +40,8 @@ export type Published = {
 }
 
 /**
- * Every upload goes through here: `receive` stages the contents; then one transaction adds the files to the deployment
- * and moves the alias. A failure leaves nothing behind: no row, no file, no content (but see `commitStaged`).
+ * Every upload goes through here: `receive` stages the contents; then one transaction makes the version of the commit and
+ * moves the alias. A failure leaves nothing behind: no row, no file, no content (but see `commitStaged`).
  */
 export async function publish(
   ctx: Context,
@@ -72,8 +73,8 @@ async function publishReceived(
 }
 
 /**
- * Seals the stage and publishes what was received. `allowedProject` checks access again, in the transaction. The caller
- * discards the stage when this fails.
+ * Seals the stage and publishes what was received. `allowedProject` checks access again, in the transaction; `onRecorded` ends
+ * it. The caller discards the stage when this fails.
  */
 export async function commitUpload(
   ctx: Context,
@@ -81,14 +82,23 @@ export async function commitUpload(
   stage: BlobStage,
   received: Publishing,
   allowedProject: (tx: DbOrTx) => Project,
+  onRecorded: (tx: DbOrTx, deploymentId: string) => void = () => {},
 ): Promise<Published> {
   const stored = await stage.seal()
-  const recorded = commitStaged(ctx.db, stage, (tx) =>
-    recordPublication(ctx, tx, actor, allowedProject(tx), received, stored),
-  )
-  scheduleVariants(ctx, recorded.deployment.id)
+  const recorded = commitStaged(ctx.db, stage, (tx) => {
+    const project = allowedProject(tx)
+    const made = withinQuota(ctx, project.id, bytesOf(received.files), () =>
+      recordPublication(ctx, tx, actor, project, received, stored),
+    )
+    onRecorded(tx, made.deployment.id)
+    return made
+  })
+  if (recorded.isWaiting) scheduleVariants(ctx, recorded.deployment.id)
   return viewOf(ctx, recorded)
 }
+
+const bytesOf = (files: readonly UploadedFile[]): number =>
+  files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
 
 function viewOf(ctx: Context, { project, deployment, alias, published, assets }: Recorded): Published {
   const at = { owner: project.owner, repo: project.name, commitSha: deployment.commitSha }

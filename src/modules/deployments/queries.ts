@@ -125,23 +125,32 @@ function ofNamed(db: DbOrTx, { owner, repo }: DeploymentFilter): SQL | undefined
 }
 
 /** The part of a deployment that aliases need. */
-export type PointedAt = { id: string; commitSha: string; basePath: string }
+export type PointedAt = { id: string; commitSha: string; version: number; basePath: string }
 
-const POINTED_AT = 'SELECT id, commit_sha AS commitSha, base_path AS basePath FROM deployments'
+const POINTED_AT = 'SELECT id, commit_sha AS commitSha, base_path AS basePath'
 
 export const findDeploymentOfProject = (db: Db, projectId: string, id: string): PointedAt | null =>
-  prepared<PointedAt>(db, `${POINTED_AT} WHERE project_id = ? AND id = ?`).get(projectId, id)
+  prepared<PointedAt>(db, `${POINTED_AT}, version FROM deployments WHERE project_id = ? AND id = ?`).get(
+    projectId,
+    id,
+  )
 
-/** Deployments whose SHA has this prefix, an exact match first. Two results mean that the prefix is ambiguous. */
+/**
+ * The newest versions of the commits whose SHA has this prefix, an exact match first. Two results mean that the prefix is
+ * ambiguous. The other columns are of the row that has the maximum.
+ */
 export const findDeploymentsBySha = (db: Db, projectId: string, prefix: string): PointedAt[] =>
   prepared<PointedAt>(
     db,
-    `${POINTED_AT} WHERE project_id = ? AND commit_sha >= ? AND commit_sha < ? ORDER BY commit_sha LIMIT 2`,
+    `${POINTED_AT}, max(version) AS version FROM deployments
+     WHERE project_id = ? AND commit_sha >= ? AND commit_sha < ? GROUP BY commit_sha ORDER BY commit_sha LIMIT 2`,
   ).all(projectId, prefix, `${prefix}g`)
 
-export const findCommitOf = (db: Db, id: string): string | undefined =>
-  prepared<{ commitSha: string }>(db, 'SELECT commit_sha AS commitSha FROM deployments WHERE id = ?').get(id)
-    ?.commitSha
+export const findVersionOf = (db: Db, id: string): { commitSha: string; version: number } | null =>
+  prepared<{ commitSha: string; version: number }>(
+    db,
+    'SELECT commit_sha AS commitSha, version FROM deployments WHERE id = ?',
+  ).get(id)
 
 /** Also deletes its files. */
 export function deleteDeploymentRow(db: Db, id: string): void {
@@ -161,7 +170,7 @@ export function recountDeployment(db: DbOrTx, id: string, updatedAt: number): vo
     .set({
       fileCount: sql`(SELECT count(*) FROM ${assets} WHERE ${assets.deploymentId} = ${id})`,
       totalSize: sql`(SELECT coalesce(sum(${assets.sizeBytes}), 0) FROM ${assets} WHERE ${assets.deploymentId} = ${id})`,
-      version: sql`${deployments.version} + 1`,
+      revision: sql`${deployments.revision} + 1`,
       updatedAt,
     })
     .where(eq(deployments.id, id))
@@ -250,9 +259,9 @@ export const sumStored = (db: Db): Stored =>
   ).get() ?? { contents: 0, bytes: 0 }
 
 /** Their contents were moved or have new forms, so anyone who cached their manifests must read them again. */
-export function bumpVersions(db: Db, ids: readonly string[]): void {
+export function bumpRevisions(db: Db, ids: readonly string[]): void {
   prepared(
     db,
-    'UPDATE deployments SET version = version + 1 WHERE id IN (SELECT value FROM json_each(?))',
+    'UPDATE deployments SET revision = revision + 1 WHERE id IN (SELECT value FROM json_each(?))',
   ).run(JSON.stringify(ids))
 }

@@ -22,7 +22,6 @@ import {
   type DeploymentRecord,
   type DeploymentRow,
   deleteAssetRow,
-  deleteDeploymentRow,
   findAsset,
   findDeployment,
   findDeploymentRecord,
@@ -30,12 +29,13 @@ import {
   listDeploymentRecords,
   recountDeployment,
 } from './queries.ts'
+import { removeDeployment } from './remove.ts'
 import { recompileRouting } from './routing/compile.ts'
 import { typeOfFile } from './traits.ts'
 
 export type { AssetView, DeploymentView } from './model.ts'
 export type { PointedAt } from './queries.ts'
-export { findCommitOf, findDeploymentOfProject, findDeploymentsBySha } from './queries.ts'
+export { findDeploymentOfProject, findDeploymentsBySha, findVersionOf } from './queries.ts'
 
 type DeploymentQuery = PaginationQuery & Omit<DeploymentFilter, 'projectIds'>
 
@@ -101,20 +101,14 @@ export function listFiles(
   return paginated(data, countAssets(ctx.db.orm, id, prefix), page)
 }
 
-/** Throws 409 naming the aliases that point at it. Contents that nothing else refers to are freed in an hour. */
+/** That version alone. Throws 409 naming the aliases that point at it. Contents that nothing else refers to are freed in an hour. */
 export function deleteDeployment(ctx: Context, grant: Grant, id: string): void {
   inTidyingTransaction(ctx.db, (tx) => {
-    const deployment = requireDeployment(tx, grant, id)
+    requireDeployment(tx, grant, id)
     const names = listAliasesOf(tx, [id]).map(({ name }) => name)
     if (names.length > 0)
       throw new AppError('conflict', `Move or delete the aliases that point at it first: ${names.join(', ')}`)
-    deleteDeploymentRow(ctx.db, id)
-    audit(ctx, tx, grant.actor, {
-      action: 'deployment.delete',
-      target: { kind: 'deployment', id, name: deployment.commitSha },
-      projectId: deployment.projectId,
-      before: deployment,
-    })
+    removeDeployment(ctx, tx, grant.actor, id)
   })
 }
 
@@ -135,7 +129,7 @@ export function getAsset(ctx: Context, grant: Grant, id: string): AssetView {
   return assetView(ctx, asset, deployment)
 }
 
-/** Removes the file from the deployment; visitors stop seeing it at once. */
+/** Removes the file from its version, live or not, so that a leak can be taken down at once. */
 export function deleteAsset(ctx: Context, grant: Grant, id: string): void {
   inTidyingTransaction(ctx.db, (tx) => {
     const asset = findAsset(tx, id)
@@ -174,9 +168,7 @@ export function assetView(
 function viewsOf(ctx: Context, records: readonly DeploymentRecord[]): DeploymentView[] {
   const ids = records.map(({ id }) => id)
   const aliases = Map.groupBy(listAliasesOf(ctx.db.orm, ids), ({ deploymentId }) => deploymentId)
-  const labels = new Map(
-    listLabelsOf(ctx.db.orm, ids).map(({ deploymentId, label }) => [deploymentId, label]),
-  )
+  const labels = new Map(listLabelsOf(ctx.db, ids).map((found) => [found.deploymentId, found]))
   const makerOf = actorViews(
     ctx.db.orm,
     records.map(({ createdBy }) => createdBy),
@@ -185,12 +177,15 @@ function viewsOf(ctx: Context, records: readonly DeploymentRecord[]): Deployment
   return records.map((record) => {
     const pointing = aliases.get(record.id) ?? []
     const aliasLabel = pointing[0]?.label
+    const { shaLabel, versionLabel, isLatest } = labels.get(record.id) ?? {}
     return {
       ...publicFields(record),
+      isLatest: isLatest ?? false,
       aliases: pointing.map(({ name }) => name),
       urls: {
         sha: `${ctx.adminUrl()}${shaPath(record)}`,
-        preview: hostUrl(labels.get(record.id) ?? ''),
+        preview: hostUrl(shaLabel ?? ''),
+        version: hostUrl(versionLabel ?? ''),
         alias: aliasLabel ? hostUrl(aliasLabel) : null,
       },
       createdBy: makerOf(record.createdBy),
@@ -201,20 +196,23 @@ function viewsOf(ctx: Context, records: readonly DeploymentRecord[]): Deployment
 }
 
 function publicFields(record: DeploymentRecord) {
-  const { id, projectId, owner, repo, commitSha, branch, description } = record
-  const { workflowName, workflowRunId, fileCount, totalSize } = record
+  const { id, projectId, owner, repo, commitSha, version, baseSha, branch, description } = record
+  const { workflowName, workflowRunId, fileCount, totalSize, preview } = record
   return {
     id,
     projectId,
     owner,
     repo,
     commitSha,
+    version,
+    baseSha,
     branch,
     description,
     workflowName,
     workflowRunId,
     fileCount,
     totalSize,
+    preview,
   }
 }
 

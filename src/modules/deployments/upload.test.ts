@@ -46,6 +46,7 @@ describe('POST /api/assets/upload', () => {
       success: true,
       published: false,
       deploymentId: expect.any(String),
+      version: 1,
       notes: [{ code: 'PRIVATE_PROJECT', message: expect.any(String), path: null }],
       routing: NO_ROUTING,
       assets: [
@@ -242,6 +243,7 @@ describe('POST /api/deployments/zip', () => {
       deploymentId: expect.any(String),
       repository: 'acme/docs',
       commitSha: SHA,
+      version: 1,
       branch: 'main',
       fileCount: 2,
       totalSize: 2,

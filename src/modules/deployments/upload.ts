@@ -1,4 +1,5 @@
 import type { Caller, Context } from '../../context.ts'
+import { refuseLowDisk } from '../storage/floor.ts'
 import { authorizeUpload, uploaderOf } from './publish/access.ts'
 import { failureOf } from './publish/failure.ts'
 import { tellingOfFailure } from './publish/tell.ts'
@@ -9,15 +10,15 @@ import { mediaTypeOf, unsupportedType } from './upload/body.ts'
 import { parseOrder, targetOf, UploadFields } from './upload/fields.ts'
 import { receiveArchiveForm, receiveForm } from './upload/form.ts'
 
-/** A form of files, whatever they are. spec: POST /api/assets/upload; contract §5.2. */
+/** A form of files, whatever they are, one by one or many: they are appended. spec: POST /api/assets/upload; contract §5.2. */
 export const publishAssets = (ctx: Context, request: Request): Promise<Published> =>
-  publishForm(ctx, request, { takesArchive: true })
+  publishForm(ctx, request, { takesArchive: true, alwaysAppends: true })
 
 /** `takesArchive`: a lone archive is published as a file, which is hardly what its sender meant. */
 async function publishForm(
   ctx: Context,
   request: Request,
-  { takesArchive }: { takesArchive: boolean },
+  { takesArchive, alwaysAppends }: { takesArchive: boolean; alwaysAppends: boolean },
 ): Promise<Published> {
   const caller = uploaderOf(ctx, request)
   const type = mediaTypeOf(request)
@@ -28,24 +29,34 @@ async function publishForm(
       const { files, loneArchive } = await receiveForm(ctx, caller, request, fields, stage)
       const order = parseOrder(fields)
       if (loneArchive !== null && !takesArchive && !order.asFiles) throw archiveAsFile(ctx, loneArchive)
-      return { files, order }
+      return { files, order: { ...order, append: order.append || alwaysAppends } }
     }),
   )
 }
 
-/** Tells the hooks when the publish fails, if its fields say where to and the caller may publish there. */
+/** Runs the publish if there is room, and tells the hooks when it fails, if its fields say where to and the caller may publish there. */
 const telling = (
   ctx: Context,
   caller: Caller,
   fields: UploadFields,
   work: () => Promise<Published>,
-): Promise<Published> => tellingOfFailure(ctx, caller, () => failureOf(ctx, caller, fields), work)
+): Promise<Published> =>
+  tellingOfFailure(
+    ctx,
+    caller,
+    () => failureOf(ctx, caller, fields),
+    async () => {
+      refuseLowDisk(ctx)
+      return work()
+    },
+  )
 
 /** A form of files, or a raw archive with its fields in the query string. */
 export async function publishDeployment(ctx: Context, request: Request): Promise<Published> {
   const caller = uploaderOf(ctx, request)
   const type = mediaTypeOf(request)
-  if (type === 'multipart/form-data') return publishForm(ctx, request, { takesArchive: false })
+  if (type === 'multipart/form-data')
+    return publishForm(ctx, request, { takesArchive: false, alwaysAppends: false })
   if (isArchiveType(type)) return publishArchive(ctx, caller, request, type)
   return refuseType(
     ctx,

@@ -9,7 +9,7 @@ import { nextTurn } from '../../platform/next-turn.ts'
 import { onePer } from '../../platform/one-per.ts'
 import { findBlob, insertBlobs, listStored, openStage } from './blob-queries.ts'
 import { commitStaged } from './commit-staged.ts'
-import { bumpVersions } from './queries.ts'
+import { bumpRevisions } from './queries.ts'
 import { isSentCompressed } from './traits.ts'
 import { whenNoUpload } from './upload/activity.ts'
 import { type AddedVariant, addVariantOfStream, addVariants } from './variants/compress.ts'
@@ -116,7 +116,7 @@ async function compressDeployment(ctx: Context, worker: Worker, deploymentId: st
     for (const id of await batch.commit()) users.add(id)
   } finally {
     await batch.drop()
-    if (users.size > 0) inTransaction(ctx.db, () => bumpVersions(ctx.db, [...users]))
+    if (users.size > 0) inTransaction(ctx.db, () => bumpRevisions(ctx.db, [...users]))
   }
   // One that was published to meanwhile is waiting again.
   if (isDone && !worker.isStopped && !worker.waiting.has(deploymentId))

@@ -1,4 +1,5 @@
 import { type Static, t } from 'elysia'
+import { orNull } from '../../http/or-null.ts'
 
 const status = t.Union([t.Literal('ok'), t.Literal('error')])
 
@@ -12,3 +13,31 @@ export const healthView = t.Object({
   checks: t.Object({ database: healthCheck, storage: healthCheck }),
 })
 export type Health = Static<typeof healthView>
+
+const checkName = t.Union([
+  t.Literal('database'),
+  t.Literal('storage'),
+  t.Literal('disk'),
+  t.Literal('backup'),
+  t.Literal('certificates'),
+  t.Literal('webhooks'),
+  t.Literal('mail'),
+  t.Literal('retention'),
+  t.Literal('previews'),
+])
+
+const finding = t.Object({
+  name: checkName,
+  status: t.Union([t.Literal('ok'), t.Literal('warn'), t.Literal('error'), t.Literal('off')]),
+  message: t.String(),
+  at: orNull(t.String()),
+  value: orNull(t.Union([t.Number(), t.String()])),
+})
+export type HealthFinding = Static<typeof finding>
+
+/** contract 16 §6. */
+export const healthDetailsView = t.Object({
+  status: t.Union([t.Literal('ok'), t.Literal('warn'), t.Literal('error')]),
+  checks: t.Array(finding),
+})
+export type HealthDetails = Static<typeof healthDetailsView>

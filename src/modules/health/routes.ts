@@ -1,10 +1,12 @@
 import { Elysia } from 'elysia'
 import type { Context } from '../../context.ts'
-import { healthView } from './model.ts'
+import { guard } from '../auth/guard.ts'
+import { getHealthDetails } from './details.ts'
+import { healthDetailsView, healthView } from './model.ts'
 import { probe } from './service.ts'
 
 export const healthRoutes = (ctx: Context) =>
-  new Elysia({ prefix: '/api/health', tags: ['Setup and health'] }).get(
+  new Elysia({ prefix: '/api/health', tags: ['Setup and health'] }).use(detailsRoute(ctx)).get(
     '/',
     async ({ status }) => {
       const found = await probe(ctx)
@@ -15,3 +17,10 @@ export const healthRoutes = (ctx: Context) =>
       detail: { summary: 'Writes to the database and the storage', security: [] },
     },
   )
+
+const detailsRoute = (ctx: Context) =>
+  new Elysia().use(guard(ctx)).get('/details', ({ grant }) => getHealthDetails(ctx, grant), {
+    may: { action: 'workspace:administer' },
+    response: healthDetailsView,
+    detail: { summary: 'The state of every part of the server' },
+  })

@@ -1,6 +1,7 @@
 import { type Static, t } from 'elysia'
 import { orNull } from '../../http/or-null.ts'
 import { emailField } from '../auth/model.ts'
+import { invitationMail } from '../notices/model.ts'
 import { projectRole } from '../projects/model.ts'
 
 export const newInvitationBody = t.Object({ email: emailField, role: projectRole })
@@ -16,8 +17,12 @@ const invitationView = t.Object({
 })
 export type InvitationView = Static<typeof invitationView>
 
-/** `url` is set while somebody has to open it. */
-export const newInvitationView = t.Object({ ...invitationView.properties, url: t.Optional(t.String()) })
+/** `url` and `mail` are set while somebody has to open the link. */
+export const newInvitationView = t.Object({
+  ...invitationView.properties,
+  url: t.Optional(t.String()),
+  mail: t.Optional(invitationMail),
+})
 
 export const invitationsView = t.Object({ invitations: t.Array(invitationView) })
 

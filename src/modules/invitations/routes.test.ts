@@ -65,7 +65,8 @@ test('a new email gets a link, shown only once', async () => {
     expiresAt: '2026-11-27T12:00:00.000Z',
   })
   expect(String(answer.body['url'])).toMatch(/^http:\/\/localhost:3000\/invite\?token=[A-Za-z0-9_-]{43}$/)
-  const { url, ...rest } = answer.body
+  const { url, mail, ...rest } = answer.body
+  expect(mail).toBe('not_configured')
   const list = await call('GET', `/api/projects/${docs}/invitations`)
   expect(list.body).toEqual({ invitations: [rest] })
   expect(await members()).toHaveLength(1)

@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts'
-import { actorRef, audit } from '../../db/audit.ts'
+import { actorFacts, actorRef, audit } from '../../db/audit.ts'
 import { type DbOrTx, inTransaction } from '../../db/open.ts'
 import { inRelaxedTransaction } from '../../db/relaxed.ts'
 import { inTidyingTransaction } from '../../db/tidying.ts'
@@ -14,6 +14,8 @@ import { GO_ON, inSteps, type Stop } from '../../platform/in-steps.ts'
 import { hashToken, newToken } from '../../platform/tokens.ts'
 import { type Grant, personOf } from '../auth/authorize.ts'
 import { admit, isOwner } from '../members/service.ts'
+import { dropInvitation, type InvitationMail, queueInvitation } from '../notices/outbox.ts'
+import { projectInvitation } from '../notices/texts.ts'
 import { findProjectById, projectOf } from '../projects/service.ts'
 import { addresseeOf } from '../users/accounts.ts'
 import { tellHooks } from '../webhooks/outbox.ts'
@@ -67,12 +69,13 @@ export function invite(
   ctx: Context,
   grant: Grant,
   input: { email: string; role: ProjectRole },
-): InvitationView & { url?: string } {
+): InvitationView & { url?: string; mail?: InvitationMail } {
   const { role } = input
   if (role === 'owner')
     throw invalidChoice('role', 'Nobody can be invited as owner: transfer the ownership instead')
   return inTransaction(ctx.db, (tx) => {
-    const { id: projectId } = projectOf(ctx, grant, tx)
+    const project = projectOf(ctx, grant, tx)
+    const projectId = project.id
     const { email, user: account } = addresseeOf(tx, input.email)
     const base = {
       id: ctx.newId(),
@@ -83,6 +86,7 @@ export function invite(
       createdAt: ctx.now(),
     }
     deleteOpenInvitation(tx, projectId, email)
+    dropInvitation(ctx, tx, projectId, email)
     const data = () => ({ email, role })
     tellHooks(ctx, tx, { event: 'user.invited', actor: grant.actor, projectId, data })
     if (account !== undefined) return admitAccount(ctx, tx, grant, base, account)
@@ -90,8 +94,23 @@ export function invite(
     const row = { ...base, tokenHash: hashToken(token), expiresAt: ctx.now() + LIFE_MS, acceptedAt: null }
     insertInvitation(tx, row)
     record(ctx, tx, grant.actor, 'invitation.create', row, { role })
-    return { ...toView(ctx, row), url: `${ctx.adminUrl()}/invite?token=${token}` }
+    const url = `${ctx.adminUrl()}/invite?token=${token}`
+    return { ...toView(ctx, row), url, mail: mailInvitation(ctx, tx, grant.actor, { row, project, url }) }
   })
+}
+
+function mailInvitation(
+  ctx: Context,
+  tx: DbOrTx,
+  actor: Actor,
+  { row, project, url }: { row: Invitation; project: { owner: string; name: string }; url: string },
+): InvitationMail {
+  const { email, role, projectId } = row
+  const text = projectInvitation(
+    { by: actorFacts(actor).name, project, role },
+    { url, until: isoTime(ctx.now() + LIFE_MS) },
+  )
+  return queueInvitation(ctx, tx, { address: email, userId: null, projectId }, text)
 }
 
 function admitAccount(
@@ -116,6 +135,7 @@ export function revokeInvitation(ctx: Context, grant: Grant, id: string): void {
     const found = findInvitation(tx, projectOf(ctx, grant, tx).id, id)
     if (found === undefined) throw new AppError('not_found', 'The project has no such invitation')
     deleteInvitationRow(tx, id)
+    dropInvitation(ctx, tx, found.projectId, found.email)
     record(ctx, tx, grant.actor, 'invitation.revoke', found)
   })
 }
@@ -159,6 +179,7 @@ export function redeemInvitation(
   const userId = actor.user.id
   const held = admit(ctx, tx, invitation.projectId, userId, invitation.role)
   markInvitationAccepted(tx, invitation.id, ctx.now())
+  dropInvitation(ctx, tx, invitation.projectId, invitation.email)
   record(ctx, tx, actor, 'invitation.accept', invitation, { userId, role: held })
   return held
 }

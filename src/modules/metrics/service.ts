@@ -4,8 +4,12 @@ import { AppError } from '../../domain/errors.ts'
 import { errorResponse } from '../../http/error-response.ts'
 import { reserveBytes } from '../../platform/reserve.ts'
 import { equalsInConstantTime } from '../../platform/tokens.ts'
-import { newestBackupAt } from '../backups/service.ts'
-import { spaceOf, storedContents } from '../storage/service.ts'
+import { previewCount } from '../aliases/previews.ts'
+import { countBackupFailures, newestBackupAt } from '../backups/service.ts'
+import { countWaitingMails, mailCounts } from '../notices/counts.ts'
+import { retentionCounts } from '../retention/counts.ts'
+import { diskSpace } from '../storage/floor.ts'
+import { storedContents } from '../storage/service.ts'
 import { countWaiting, deliveryCounts } from '../webhooks/counts.ts'
 import { countThings } from './queries.ts'
 import { counter, gauge, type Metric, metricsText, PROMETHEUS_TYPE } from './text.ts'
@@ -52,10 +56,16 @@ async function collect(ctx: Context): Promise<Metric[]> {
     ...requestMetrics(ctx.requestLog.counts()),
     ...bodyMetrics(ctx),
     ...thingMetrics(ctx),
-    ...(await storageMetrics(ctx)),
+    ...storageMetrics(ctx),
     ...certificateMetrics(ctx),
     ...(await backupMetrics(ctx)),
     ...webhookMetrics(ctx),
+    ...mailMetrics(ctx),
+    counter(
+      'svc_retention_removed_total',
+      'Deployments that retention removed',
+      retentionCounts(ctx).removed,
+    ),
   ]
 }
 
@@ -73,29 +83,34 @@ function thingMetrics(ctx: Context): Metric[] {
   return [
     gauge('svc_projects', 'Projects', projects),
     gauge('svc_deployments', 'Deployments', deployments),
+    gauge('svc_previews', 'Previews that have not ended', previewCount(ctx)),
     gauge('svc_users', 'Accounts', users),
     gauge('svc_sessions', 'Sessions that have not ended', sessions),
     gauge('svc_api_keys_suspended', 'API keys that wait to be taken over or revoked', suspendedKeys),
   ]
 }
 
-async function storageMetrics(ctx: Context): Promise<Metric[]> {
+function storageMetrics(ctx: Context): Metric[] {
   const { contents, bytes } = storedContents(ctx)
-  const { freeBytes, totalBytes } = await spaceOf(ctx)
+  const { freeBytes, totalBytes, floorBytes } = diskSpace(ctx)
   return [
     gauge('svc_contents', 'Stored contents, including compressed forms', contents),
     gauge('svc_contents_bytes', 'Bytes of the stored contents', bytes),
     gauge('svc_disk_free_bytes', 'Free space on the disk of the data directory', freeBytes),
     gauge('svc_disk_total_bytes', 'Size of the disk of the data directory', totalBytes),
+    gauge('svc_disk_floor_bytes', 'Free space below which uploads are refused', floorBytes),
     gauge('svc_reserve_bytes', 'Space kept for tidying up on a full disk', reserveBytes(ctx.config.dataDir)),
   ]
 }
 
-/** Empty before the first backup. */
+/** Without a time before the first backup. */
 async function backupMetrics(ctx: Context): Promise<Metric[]> {
   const at = await newestBackupAt(ctx)
-  if (at === null) return []
-  return [gauge('svc_backup_timestamp_seconds', 'When the newest backup in BACKUP_DIR was made', at / 1000)]
+  const help = 'When the newest backup in BACKUP_DIR was made'
+  return [
+    counter('svc_backup_failures_total', 'Backups that failed', countBackupFailures(ctx)),
+    ...(at === null ? [] : [gauge('svc_backup_timestamp_seconds', help, at / 1000)]),
+  ]
 }
 
 /** Empty when a proxy holds the certificates. */
@@ -107,17 +122,20 @@ function certificateMetrics(ctx: Context): Metric[] {
   return samples.length === 0 ? [] : [{ ...gauge('svc_certificate_expires_seconds', help, 0), samples }]
 }
 
-function webhookMetrics(ctx: Context): Metric[] {
-  const samples = Object.entries(deliveryCounts(ctx)).map(([result, value]) => ({
-    labels: { result },
-    value,
-  }))
-  const help = 'Webhook deliveries that ended, by result'
-  return [
-    gauge('svc_webhook_pending', 'Webhook deliveries that wait to be sent', countWaiting(ctx)),
-    { ...counter('svc_webhook_deliveries_total', help, 0), samples },
-  ]
-}
+const webhookMetrics = (ctx: Context): Metric[] => [
+  gauge('svc_webhook_pending', 'Webhook deliveries that wait to be sent', countWaiting(ctx)),
+  byResult('svc_webhook_deliveries_total', 'Webhook deliveries that ended, by result', deliveryCounts(ctx)),
+]
+
+const mailMetrics = (ctx: Context): Metric[] => [
+  gauge('svc_mail_pending', 'Mails that wait to be sent', countWaitingMails(ctx)),
+  byResult('svc_mails_total', 'Mails that ended, by result', mailCounts(ctx)),
+]
+
+const byResult = (name: string, help: string, counts: Readonly<Record<string, number>>): Metric => ({
+  ...counter(name, help, 0),
+  samples: Object.entries(counts).map(([result, value]) => ({ labels: { result }, value })),
+})
 
 function processMetrics(): Metric[] {
   const { user, system } = process.cpuUsage()

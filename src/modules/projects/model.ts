@@ -30,6 +30,9 @@ const privateSiteResponse = t.Union([t.Literal('not_found'), t.Literal('login'),
   error: 'not_found, login, or null for the workspace setting',
 })
 
+/** How long a preview stays when its upload does not say. contract 16 §2. */
+export const MAX_PREVIEW_DAYS = 365
+
 export const newProjectBody = t.Object({
   owner: ownerField,
   name: nameField,
@@ -48,6 +51,13 @@ export const projectPatchBody = t.Object({
   requiredRole: t.Optional(projectRole),
   isSpa: t.Optional(t.Union([t.Boolean(), t.Null()])),
   privateSiteResponse: t.Optional(privateSiteResponse),
+  previewDays: t.Optional(
+    t.Integer({
+      minimum: 1,
+      maximum: MAX_PREVIEW_DAYS,
+      error: `A whole number from 1 to ${MAX_PREVIEW_DAYS}`,
+    }),
+  ),
 })
 export type ProjectChange = InputOf<typeof projectPatchBody>
 
@@ -84,6 +94,7 @@ export const projectView = t.Object({
   requiredRole: projectRole,
   isSpa: orNull(t.Boolean()),
   privateSiteResponse,
+  previewDays: t.Integer(),
   url: orNull(t.String()),
   role: orNull(projectRole),
   createdAt: t.String(),

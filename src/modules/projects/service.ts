@@ -69,6 +69,7 @@ export function addProject(
     privateSiteResponse: null,
     createdAt: now,
     updatedAt: now,
+    previewDays: 7,
   }
   refuseTaken(`${input.owner}/${input.name} already exists`, () => insertProject(tx, project))
   makeOwner(ctx, tx, project.id, ownerId)

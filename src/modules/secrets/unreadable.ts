@@ -1,5 +1,6 @@
 import type { Context } from '../../context.ts'
 import { totpSealContext } from '../auth/second-step.ts'
+import { openMail } from '../notices/sealed.ts'
 import { parseStored, resealHeaderConfig } from '../proxy-rules/header-values.ts'
 import { openHeaders, openHookSecret, openUrl } from '../webhooks/sealed.ts'
 import { sealContext } from './seal-context.ts'
@@ -73,6 +74,11 @@ const PLACES: readonly Place[] = [
       openUrl(secrets, { id, sealedUrl })
       openHeaders(secrets, { id, sealedHeaders })
     },
+  },
+  {
+    sql: `SELECT id AS a, '' AS b, sealed, 'the text of a mail that waits (' || notice || ')' AS what
+          FROM mails WHERE sealed IS NOT NULL`,
+    open: ({ secrets }, { a: id, sealed }) => openMail(secrets, id, sealed),
   },
 ]
 

@@ -1,4 +1,5 @@
 import { type Static, t } from 'elysia'
+import { quotaLimits } from '../quotas/model.ts'
 
 const count = t.Integer()
 
@@ -10,6 +11,7 @@ const projectStorage = t.Object({
   files: t.Integer({ description: 'Of all deployments' }),
   bytes: t.Integer({ description: 'As published: contents that deployments share count in each' }),
   uniqueBytes: t.Integer({ description: 'Each content of the project once' }),
+  quota: quotaLimits,
 })
 export type ProjectStorage = Static<typeof projectStorage>
 
@@ -22,6 +24,8 @@ export const storageView = t.Object({
   diskBytes: t.Integer({ description: 'Disk space used by the data directory' }),
   freeBytes: count,
   totalBytes: count,
+  floorBytes: t.Integer({ description: 'What must stay free (MIN_FREE_DISK)' }),
+  isLow: t.Boolean({ description: 'Less is free, so nothing more is stored' }),
   measuredAt: t.String(),
 })
 export type Storage = Static<typeof storageView>

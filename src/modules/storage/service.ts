@@ -1,4 +1,4 @@
-import { readdir, stat, statfs } from 'node:fs/promises'
+import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Context } from '../../context.ts'
 import { MINUTE_MS } from '../../domain/durations.ts'
@@ -8,6 +8,8 @@ import { nextTurn } from '../../platform/next-turn.ts'
 import type { Grant } from '../auth/authorize.ts'
 import { type Stored, usageOfContents, usageOfProject } from '../deployments/usage.ts'
 import { allNames } from '../projects/service.ts'
+import { listQuotas, NO_QUOTA } from '../quotas/service.ts'
+import { type DiskSpace, diskSpace } from './floor.ts'
 import type { ProjectStorage, Storage } from './model.ts'
 
 export type { ProjectStorage, Storage } from './model.ts'
@@ -15,11 +17,19 @@ export type { ProjectStorage, Storage } from './model.ts'
 /** Reading all rows takes long, so the result is cached for this long. */
 const KEEP_MS = MINUTE_MS
 
-type Kept = { at: number; storage: Promise<Storage> }
+type Measured = Omit<Storage, keyof DiskSpace | 'projects'> & { projects: Omit<ProjectStorage, 'quota'>[] }
+type Kept = { at: number; storage: Promise<Measured> }
 const keptOf = new WeakMap<Context, Kept>()
 
-/** How much disk space everything uses, at most a minute old. */
-export function getStorage(ctx: Context, _grant: Grant): Promise<Storage> {
+/** How much disk space everything uses, at most a minute old; free space and quotas are as of now. */
+export async function getStorage(ctx: Context, _grant: Grant): Promise<Storage> {
+  const { projects, ...measured } = await measuredStorage(ctx)
+  const quotas = listQuotas(ctx.db)
+  const withQuotas = projects.map((one) => ({ ...one, quota: quotas.get(one.projectId) ?? NO_QUOTA }))
+  return { projects: withQuotas, ...measured, ...diskSpace(ctx) }
+}
+
+function measuredStorage(ctx: Context): Promise<Measured> {
   const kept = keptOf.get(ctx)
   if (kept !== undefined && isRecent(kept.at, ctx.now(), KEEP_MS)) return kept.storage
   const storage = measure(ctx)
@@ -28,8 +38,8 @@ export function getStorage(ctx: Context, _grant: Grant): Promise<Storage> {
   return storage
 }
 
-async function measure(ctx: Context): Promise<Storage> {
-  const projects: ProjectStorage[] = []
+async function measure(ctx: Context): Promise<Measured> {
+  const projects: Measured['projects'] = []
   for (const { id: projectId, owner, name } of allNames(ctx.db)) {
     projects.push({ projectId, owner, name, ...(await usageOfProject(ctx, projectId)) })
     // Lets requests run between two projects.
@@ -41,7 +51,6 @@ async function measure(ctx: Context): Promise<Storage> {
     contents: stored.contents,
     contentBytes: stored.bytes,
     diskBytes: await bytesBelow(ctx.config.dataDir),
-    ...(await spaceOf(ctx)),
     measuredAt: isoTime(ctx.now()),
   }
 }
@@ -56,12 +65,6 @@ export function storedContents(ctx: Context): Stored {
   const stored = usageOfContents(ctx)
   storedOf.set(ctx, { at: ctx.now(), stored })
   return stored
-}
-
-/** Space on the disk of the data directory that an unprivileged process may use. */
-export async function spaceOf(ctx: Context): Promise<{ freeBytes: number; totalBytes: number }> {
-  const { bavail, blocks, bsize } = await statfs(ctx.config.dataDir)
-  return { freeBytes: bavail * bsize, totalBytes: blocks * bsize }
 }
 
 /** Files that disappear meanwhile do not count. */

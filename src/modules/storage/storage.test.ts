@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { ask } from '../../testing/ask.ts'
 import { seedDeployment } from '../../testing/seed.ts'
 import { type TestApp, testApp } from '../../testing/test-app.ts'
+import { NO_QUOTA } from '../quotas/service.ts'
 
 let app: TestApp
 beforeAll(async () => {
@@ -28,6 +29,7 @@ test('what each project published, and the space it uses', async () => {
       files: 4,
       bytes: 2030,
       uniqueBytes: 1030,
+      quota: NO_QUOTA,
     },
     {
       projectId: expect.any(String),
@@ -37,6 +39,7 @@ test('what each project published, and the space it uses', async () => {
       files: 1,
       bytes: 1000,
       uniqueBytes: 1000,
+      quota: NO_QUOTA,
     },
   ])
   expect(body).toMatchObject({ contents: 3, contentBytes: 1030, measuredAt: '2026-11-20T12:00:00.000Z' })

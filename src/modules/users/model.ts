@@ -3,6 +3,7 @@ import type { InputOf } from '../../http/input-of.ts'
 import { pageOf, pageQuery } from '../../http/pagination.ts'
 import { keysFate } from '../api-keys/model.ts'
 import { emailField, globalRole, passwordField, userView } from '../auth/model.ts'
+import { invitationMail } from '../notices/model.ts'
 
 const roleField = t.Union(globalRole.anyOf, { error: 'One of admin, user, member' })
 
@@ -28,7 +29,11 @@ export type UserChange = InputOf<typeof userPatchBody>
 export const userRecord = t.Object({ ...userView.properties, createdAt: t.String() })
 export type UserView = Static<typeof userRecord>
 
-export const newUserAnswer = t.Object({ ...userRecord.properties, inviteUrl: t.Optional(t.String()) })
+export const newUserAnswer = t.Object({
+  ...userRecord.properties,
+  inviteUrl: t.Optional(t.String()),
+  mail: t.Optional(invitationMail),
+})
 
 export const userListQuery = t.Object({
   ...pageQuery,

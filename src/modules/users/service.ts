@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts'
-import { audit } from '../../db/audit.ts'
+import { actorFacts, audit } from '../../db/audit.ts'
 import { type DbOrTx, inTransaction, isRefusedBy } from '../../db/open.ts'
 import { inTidyingTransaction } from '../../db/tidying.ts'
 import type { Actor, SessionUser } from '../../domain/actor.ts'
@@ -14,6 +14,8 @@ import { authorizeAgain, type Grant } from '../auth/authorize.ts'
 import { endOneTimeTokens } from '../auth/one-time-tokens.ts'
 import { createPasswordLink } from '../auth/password-links.ts'
 import { listOwnedProjects } from '../members/service.ts'
+import { type InvitationMail, queueInvitation } from '../notices/outbox.ts'
+import { accountInvitation } from '../notices/texts.ts'
 import { tellHooks } from '../webhooks/outbox.ts'
 import {
   addresseeOf,
@@ -83,7 +85,7 @@ export async function createUser(
   ctx: Context,
   grant: Grant,
   input: NewUser,
-): Promise<UserView & { inviteUrl?: string }> {
+): Promise<UserView & { inviteUrl?: string; mail?: InvitationMail }> {
   const passwordHash = input.password === undefined ? null : await ctx.passwords.hash(input.password)
   const user = newAccount(ctx, {
     email: newEmail(input.email),
@@ -96,8 +98,20 @@ export async function createUser(
     if (passwordHash !== null) return toView(user)
     const data = () => ({ email: user.email, role: user.role })
     tellHooks(ctx, tx, { event: 'user.invited', actor: grant.actor, projectId: null, data })
-    return { ...toView(user), inviteUrl: createPasswordLink(ctx, tx, user.id, 'invite').url }
+    return { ...toView(user), ...inviteAccount(ctx, tx, grant.actor, user) }
   })
+}
+
+function inviteAccount(
+  ctx: Context,
+  tx: DbOrTx,
+  actor: Actor,
+  { id, email }: User,
+): { inviteUrl: string; mail: InvitationMail } {
+  const { url, expiresAt } = createPasswordLink(ctx, tx, id, 'invite')
+  const facts = { by: actorFacts(actor).name, workspace: ctx.adminUrl() }
+  const text = accountInvitation(facts, { url, until: isoTime(expiresAt) })
+  return { inviteUrl: url, mail: queueInvitation(ctx, tx, { address: email, userId: id }, text) }
 }
 
 /** Makes an account for the operator: on the command line and at the first start. Throws 409 for a known email. */

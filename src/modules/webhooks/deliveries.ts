@@ -2,10 +2,11 @@ import type { Context } from '../../context.ts'
 import { inTransaction } from '../../db/open.ts'
 import { AppError, invalidField } from '../../domain/errors.ts'
 import { type Paginated, type PaginationQuery, paginated, parsePagination } from '../../domain/pagination.ts'
+import { MAX_TRIES } from '../../platform/outbox/retry.ts'
 import type { Grant } from '../auth/authorize.ts'
 import { sendNow } from './dispatch.ts'
 import type { DeliveryView, WholeDelivery } from './model.ts'
-import { MAX_TRIES, tellThese } from './outbox.ts'
+import { tellThese } from './outbox.ts'
 import {
   countDeliveries,
   type DeliveryRow,
@@ -18,7 +19,7 @@ import {
 import { shownRequest } from './request.ts'
 import { requireHook } from './service.ts'
 import { deliveryView, triesOf } from './view.ts'
-import { wakeAfterCommit } from './wake.ts'
+import { wakerOf } from './wake.ts'
 
 /** What was sent and waits to be sent, newest first. */
 export function listDeliveries(
@@ -54,7 +55,7 @@ export function resend(ctx: Context, grant: Grant, hookId: string, id: string): 
     const row = requireDelivery(ctx, hook, id)
     const again = { status: 'pending', triesLeft: MAX_TRIES, nextTryAt: ctx.now(), tries: row.tries } as const
     updateDelivery(tx, id, again)
-    wakeAfterCommit(ctx)
+    wakerOf(ctx).afterCommit()
     return deliveryView({ ...row, ...again })
   })
 }

@@ -4,6 +4,7 @@ import { HOUR_MS, MINUTE_MS } from '../../domain/durations.ts'
 import { type HookApp, hookApp, type Made } from '../../testing/hook-app.ts'
 import { publishTo } from '../../testing/hook-publish.ts'
 import type { Received } from '../../testing/hook-receiver.ts'
+import { endDuePreviews } from '../aliases/previews/due.ts'
 import { tellOfBackup, tellOfCertificate, watchForHooks } from './watch.ts'
 
 const SHA = 'b'.repeat(40)
@@ -69,8 +70,25 @@ test('a publish tells of its deployment, its release and its alias, signed in bo
 })
 
 test('a publish that changes nothing new tells nothing', async () => {
-  const told = await toldOf(() => publishTo(hooks, { commitSha: SHA, alias: 'production' }))
+  const told = await toldOf(() =>
+    publishTo(hooks, { commitSha: SHA, alias: 'production', description: 'Hi @channel' }),
+  )
   expect(told.requests).toEqual([])
+})
+
+test('another version of a commit tells of itself, and from which version to which its alias went', async () => {
+  const told = await toldOf(() => publishTo(hooks, { commitSha: SHA, alias: 'production', branch: 'main' }))
+  const dataOf = (name: string) => told.mine.find(({ event }) => event === name)?.data
+  expect(dataOf('deployment.created')).toMatchObject({ deployment: { commitSha: SHA, version: 2 } })
+  expect(dataOf('deployment.released')).toMatchObject({
+    deployment: { version: 2 },
+    previous: { commitSha: SHA, version: 1 },
+  })
+  expect(dataOf('alias.moved')).toMatchObject({
+    from: { commitSha: SHA, version: 1 },
+    to: { commitSha: SHA, version: 2 },
+    reason: 'publish',
+  })
 })
 
 const refused: [why: string, fields: Record<string, string>, status: number, data: unknown][] = [
@@ -255,4 +273,28 @@ test('a change that is rolled back, and a hook that did not want it, send nothin
   const moved = await toldOf(() => hooks.call('POST', '/api/aliases', { ...json, name: 'other' }))
   expect(moved.requests.map(({ path }) => path).sort()).toEqual(['/all', '/mine'])
   expect(await hooks.deliveries(few)).toEqual([])
+})
+
+test('a preview tells of its release and, by hand or by time, of its end', async () => {
+  const sha = 'd'.repeat(40)
+  const published = await toldOf(() => publishTo(hooks, { commitSha: sha, preview: 'pr-1', expiresIn: '1h' }))
+  expect(names(published.mine)).toEqual(['alias.moved', 'deployment.created', 'deployment.released'])
+  const released = published.mine.find(({ event }) => event === 'deployment.released')
+  expect(released?.data).toMatchObject({ alias: 'pr-1', previous: null, deployment: { preview: 'pr-1' } })
+  const ended = await toldOf(() =>
+    hooks.call('DELETE', `/api/projects/${hooks.site.projectId}/previews/pr-1`),
+  )
+  const data = (events: Event[]) => Object.fromEntries(events.map(({ event, data }) => [event, data]))
+  const from = { commitSha: sha, version: 1, deploymentId: expect.any(String) }
+  expect(data(ended.mine)).toEqual({
+    'alias.moved': { alias: 'pr-1', from, to: null, reason: 'end' },
+    'preview.ended': { name: 'pr-1', reason: 'closed' },
+  })
+  await publishTo(hooks, { commitSha: 'e'.repeat(40), preview: 'pr-2', expiresIn: '1h' })
+  hooks.app.advance(HOUR_MS)
+  const expired = await toldOf(() => endDuePreviews(hooks.app.ctx))
+  expect(data(expired.all)['preview.ended']).toEqual({ name: 'pr-2', reason: 'expired' })
+  expect(expired.all.find(({ event }) => event === 'preview.ended')).toMatchObject({
+    actor: { kind: 'operator' },
+  })
 })

@@ -1,4 +1,4 @@
-/** What hooks can be told of. `preview.ended`, `check.failed` and `disk.low` can be chosen and do not come yet. contract 16 §4. */
+/** What hooks can be told of. `check.failed` can be chosen and does not come yet. contract 16 §4. */
 export const EVENTS = [
   'deployment.created',
   'deployment.released',

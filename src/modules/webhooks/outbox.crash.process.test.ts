@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type HookReceiver, hookReceiver, hookSettings } from '../../testing/hook-receiver.ts'
+import { makeHook } from '../../testing/process-hook.ts'
 import { publishTar, shaOf } from '../../testing/publish-tar.ts'
 import { rounds } from '../../testing/rounds.ts'
 import { makeDataDir, runSvc, startServer } from '../../testing/server-process.ts'
@@ -22,23 +23,6 @@ afterAll(async () => {
   rmSync(work, { recursive: true })
 })
 
-async function makeHook(url: string): Promise<void> {
-  const post = (path: string, json: unknown, headers: Record<string, string> = {}) =>
-    fetch(`${url}${path}`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...headers },
-      body: JSON.stringify(json),
-    })
-  const signedIn = await post('/api/auth/signin', ADMIN)
-  const cookie = signedIn.headers
-    .getSetCookie()
-    .map((one) => one.split(';')[0])
-    .join('; ')
-  const hook = { url: receiver.url('/', '127.0.0.1'), events: ['deployment.created'] }
-  const made = await post('/api/webhooks', hook, { cookie })
-  if (made.status !== 201) throw new Error(await made.text())
-}
-
 const shas = (): Set<string> =>
   new Set(
     receiver.received.map(({ body }) => {
@@ -55,7 +39,8 @@ test('kill -9 at any moment: of every acknowledged publish a delivery arrives, a
     ADMIN_EMAIL: ADMIN.email,
     ADMIN_PASSWORD: ADMIN.password,
   })
-  await makeHook(running.url)
+  const hook = { url: receiver.url('/', '127.0.0.1'), events: ['deployment.created'] }
+  await makeHook(running.url, ADMIN, hook)
   const key = (await runSvc(['key', 'create', 'test', '--data-dir', crash.path])).stdout.trim()
   const acknowledged = new Set<string>()
   for (let round = 0; round < rounds(3, 20); round++) {

@@ -4,10 +4,11 @@ import type { Db, DbOrTx } from '../../db/open.ts'
 import { prepared } from '../../db/statements.ts'
 import type { Actor } from '../../domain/actor.ts'
 import { isoTime } from '../../domain/iso-time.ts'
+import { MAX_TRIES } from '../../platform/outbox/retry.ts'
 import { deliveryCounts } from './counts.ts'
 import type { EventBody, EventName } from './events.ts'
 import { type Try, unsentTry } from './tries.ts'
-import { wakeAfterCommit } from './wake.ts'
+import { wakerOf } from './wake.ts'
 
 type NewEvent = {
   event: EventName
@@ -20,8 +21,6 @@ type NewEvent = {
   data: () => Record<string, unknown>
 }
 
-/** Tries of a delivery. */
-export const MAX_TRIES = 5
 /** How many deliveries of one hook may wait; then the oldest fail. */
 export const MAX_WAITING = 1000
 
@@ -56,7 +55,7 @@ export function tellThese(
      SELECT value ->> 'id', value ->> 'hookId', ?, 'pending', '[]', ?, ?, ? FROM json_each(?)`,
   ).run(eventId, triesLeft, at, at, JSON.stringify(deliveries))
   dropOldest(ctx, hookIds, at)
-  wakeAfterCommit(ctx)
+  wakerOf(ctx).afterCommit()
   return deliveries.map(({ id }) => id)
 }
 

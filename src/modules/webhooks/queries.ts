@@ -105,6 +105,23 @@ export const findNextDueAt = (db: Db, now: number): number | null =>
 export const countPending = (db: Db): number =>
   prepared<{ n: number }>(db, 'SELECT coalesce(sum(waiting), 0) AS n FROM webhooks').get()?.n ?? 0
 
+/** Deliveries in a row that failed, after which a hook is failing. contract 16 §5. */
+const FAILING_AFTER = 3
+
+/** Whether the last deliveries of the hook that ended have all failed. */
+export const isFailing = (db: Db, hookId: string): boolean =>
+  prepared<{ n: number }>(
+    db,
+    `SELECT count(*) AS n FROM (SELECT status FROM webhook_deliveries
+       WHERE hook_id = ? AND status <> 'pending' ORDER BY seq DESC LIMIT ${FAILING_AFTER}) WHERE status = 'failed'`,
+  ).get(hookId)?.n === FAILING_AFTER
+
+/** The hooks that are on, and how many of them are failing. */
+export function countEnabled(db: Db): { hooks: number; failing: number } {
+  const ids = prepared<{ id: string }>(db, `SELECT w.id FROM webhooks w WHERE ${SENDS}`).all()
+  return { hooks: ids.length, failing: ids.filter(({ id }) => isFailing(db, id)).length }
+}
+
 /** When hooks were told of it last; null if never, or if what is known of it is gone with its hooks. */
 export const findLastTold = (db: Db, event: string, projectId: string | null, subject: string | null) =>
   prepared<{ at: number | null }>(

@@ -2,13 +2,15 @@ import type { Context } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
 import type { DbOrTx } from '../../db/open.ts'
 import { inUpkeepTransaction } from '../../db/tidying.ts'
+import { MAX_TRIES, retryDelayMs } from '../../platform/outbox/retry.ts'
 import { fractionOf } from '../../platform/random.ts'
+import { tellAdmins } from '../notices/tell.ts'
+import { webhookFailing } from '../notices/texts.ts'
 import { deliveryCounts } from './counts.ts'
-import { MAX_TRIES } from './outbox.ts'
-import { type DeliveryRow, findDelivery, findHook, updateDelivery, updateHook } from './queries.ts'
-import { retryDelayMs } from './retry.ts'
+import { type DeliveryRow, findDelivery, findHook, isFailing, updateDelivery, updateHook } from './queries.ts'
 import type { Outcome } from './send.ts'
 import { aboutHook, endWaiting } from './service.ts'
+import type { Try } from './tries.ts'
 import { triesOf } from './view.ts'
 
 const GONE = 410
@@ -22,8 +24,20 @@ export function settle(ctx: Context, deliveryId: string, outcome: Outcome): void
     const next = afterTry(ctx, row, outcome)
     updateDelivery(tx, row.id, { ...next, tries: JSON.stringify([...triesOf(row), outcome.tried]) })
     if (next.status !== 'pending') deliveryCounts(ctx)[next.status] += 1
+    if (next.status === 'failed') tellOfFailing(ctx, tx, row.hookId, outcome.tried)
     if (outcome.tried.status === GONE) turnOff(ctx, tx, row.hookId)
   })
+}
+
+/** Mails the admins when the last deliveries of a hook failed, once a day. contract 16 §5. */
+function tellOfFailing(ctx: Context, tx: DbOrTx, hookId: string, { status, error }: Try): void {
+  const hook = findHook(tx, hookId)
+  if (hook === undefined || !isFailing(ctx.db, hookId)) return
+  const { name, projectId } = hook
+  const path = `${projectId === null ? '/admin' : `/projects/${projectId}`}/webhooks/${hookId}`
+  const why = error ?? `the receiver answered ${status}`
+  const text = webhookFailing({ hook: name, path, error: why }, ctx.adminUrl())
+  tellAdmins(ctx, tx, { notice: 'webhookFailing', about: hookId, projectId, text })
 }
 
 function afterTry(

@@ -17,7 +17,7 @@ const MAX_DETAILS = 200
  */
 
 /**
- * One request; the answer's JSON. `body` is text or an iterable of buffers, which is sent as the line takes it.
+ * One request; the answer's JSON, an empty object where there is nothing (204). `body` is text or an iterable of buffers, which is sent as the line takes it.
  * Throws `ApiFailure` for a refusal, `ServerUnreachable` for no answer, and what the iterable throws. Redirects
  * are not followed: they would carry the key to another host.
  *
@@ -43,12 +43,26 @@ export async function callApi({ apiUrl, apiKey }, path, { method, contentType, b
   }
   const json = parseJson(answer.text)
   if (answer.status >= 200 && answer.status < 300 && json !== undefined) return json
+  if (answer.status === 204) return {}
   throw new ApiFailure({
     status: answer.status,
     code: typeof json?.['error'] === 'string' ? json['error'] : undefined,
     message: describeRefusal(apiUrl, answer, json),
     retryAfterMs: parseRetryAfter(answer.headers['retry-after']),
   })
+}
+
+/**
+ * One request to a forge, whatever it answers. Throws `ServerUnreachable`.
+ *
+ * @type {import('./forge/tell.d.mts').Send}
+ */
+export async function sendOnce(url, { method, headers, body = '', timeoutMs }) {
+  try {
+    return await exchange(url, { method, headers, signal: AbortSignal.timeout(timeoutMs) }, body)
+  } catch (error) {
+    throw new ServerUnreachable(`${new URL(url).origin} is not reachable: ${reasonOf(error)}`)
+  }
 }
 
 /**

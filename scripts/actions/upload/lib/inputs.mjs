@@ -1,51 +1,67 @@
-import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { ActionFailure } from './failure.mjs'
-
-/** @typedef {Record<string, string | undefined>} Env */
+import { readGithubJob } from './forge/job.mjs'
+import { autoPreviewName, isPreviewName } from './preview-name.mjs'
 
 /**
- * The inputs, and what they lack from the runner's environment. The key is masked before anything else is said.
+ * @typedef {Record<string, string | undefined>} Env
+ * @typedef {import('./forge/job.mjs').GithubJob} Job
+ */
+
+/**
+ * The inputs, and what they lack from the runner's environment. The secrets are masked before anything else is said.
+ * Undefined for a pull request of a fork without a key, for which nothing can be done.
  *
  * @param {Env} env
  * @param {{ mask: (text: string) => void }} runner
  */
 export function readInputs(env, runner) {
-  const apiKey = required(env, 'api-key')
-  runner.mask(apiKey)
+  const job = readGithubJob(env)
+  const [apiKey, token] = [input(env, 'api-key'), input(env, 'github-token')]
+  for (const secret of [apiKey, token]) if (secret !== '') runner.mask(secret)
+  if (apiKey === '' && job.isFork) return undefined
+  required(env, 'api-key')
   const apiUrl = parseApiUrl(required(env, 'api-url'))
-  const patterns = required(env, 'files')
+  const isClose = isTrue(env, 'close')
+  const patterns = (isClose ? input(env, 'files') : required(env, 'files'))
     .split('\n')
     .map((line) => line.trim())
-  const folder = resolve(env['GITHUB_WORKSPACE'] || '.', input(env, 'path') || '.')
-  return { apiUrl, apiKey, patterns: patterns.filter((line) => line !== ''), folder, target: readTarget(env) }
+  return {
+    apiUrl,
+    apiKey,
+    token,
+    job,
+    isClose,
+    wants: { comment: isTrue(env, 'comment', 'true'), deployment: isTrue(env, 'deployment', 'true') },
+    patterns: patterns.filter((line) => line !== ''),
+    folder: resolve(env['GITHUB_WORKSPACE'] || '.', input(env, 'path') || '.'),
+    target: readTarget(env, job),
+  }
 }
 
 /**
  * What is published, and as what. Without what nobody says.
  *
  * @typedef {{ owner: string, repo: string, commitSha: string, alias?: string, branch?: string, description?: string,
- *   workflowName?: string, workflowRunId?: string, unwrap?: boolean }} Target
+ *   workflowName?: string, workflowRunId?: string, unwrap?: boolean, preview?: string, expiresIn?: string,
+ *   pullRequest?: number, pullRequestUrl?: string }} Target
  */
 
 /**
  * @param {Env} env
+ * @param {Job} job
  * @returns {Target}
  */
-function readTarget(env) {
+function readTarget(env, job) {
   const [owner, repo] = (env['GITHUB_REPOSITORY'] ?? '').split('/')
-  const event = readEvent(env)
-  const isPullRequest = env['GITHUB_EVENT_NAME']?.startsWith('pull_request') === true
-  const head = isPullRequest ? event.pull_request?.head?.sha : undefined
   const branch = env['GITHUB_REF_TYPE'] === 'tag' ? undefined : env['GITHUB_REF_NAME']
-  const subject = isPullRequest ? event.pull_request?.title : event.head_commit?.message?.split('\n')[0]
   const target = {
     owner: input(env, 'owner') || owner,
     repo: input(env, 'repo') || repo,
-    commitSha: input(env, 'commit-sha') || head || env['GITHUB_SHA'],
-    alias: input(env, 'alias'),
+    commitSha: input(env, 'commit-sha') || job.headSha,
+    ...readPlace(env, job),
     branch: input(env, 'branch') || env['GITHUB_HEAD_REF'] || branch,
-    description: input(env, 'description') || subject,
+    description: input(env, 'description') || job.subject,
     workflowName: env['GITHUB_WORKFLOW'],
     workflowRunId: env['GITHUB_RUN_ID'],
     unwrap: isTrue(env, 'unwrap'),
@@ -61,16 +77,32 @@ function readTarget(env) {
 }
 
 /**
- * What triggered the workflow; an empty object where the runner gives none.
+ * The alias or the preview. With both a pull request takes the preview, everything else the alias.
  *
  * @param {Env} env
- * @returns {{ pull_request?: { title?: string, head?: { sha?: string } }, head_commit?: { message?: string } }}
+ * @param {Job} job
+ * @returns {Pick<Target, 'alias' | 'preview' | 'expiresIn' | 'pullRequest' | 'pullRequestUrl'>}
  */
-function readEvent(env) {
-  try {
-    return JSON.parse(readFileSync(env['GITHUB_EVENT_PATH'] ?? '', 'utf8')) ?? {}
-  } catch {
-    return {}
+function readPlace(env, job) {
+  const { pullRequest } = job
+  const [alias, wanted] = [input(env, 'alias'), input(env, 'preview')]
+  if (wanted === '' || (alias !== '' && !job.isOfPullRequest)) return { alias }
+  const preview =
+    wanted === 'auto' ? autoPreviewName({ pullRequest: pullRequest?.number, branch: job.headBranch }) : wanted
+  if (preview === undefined)
+    throw new ActionFailure(
+      'The input preview is auto, and there is neither a pull request nor a branch to name it by',
+    )
+  if (!isPreviewName(preview))
+    throw new ActionFailure(
+      `The input preview is no name: ${preview}; letters, digits, _ and -, at most 64, and no SHA`,
+    )
+  const expiresIn = input(env, 'expires')
+  return {
+    preview,
+    expiresIn,
+    ...(pullRequest && { pullRequest: pullRequest.number }),
+    ...(pullRequest?.url && { pullRequestUrl: pullRequest.url }),
   }
 }
 
@@ -87,10 +119,11 @@ function required(env, name) {
 /**
  * @param {Env} env
  * @param {string} name
+ * @param {string} otherwise
  */
-function isTrue(env, name) {
-  const value = input(env, name).toLowerCase()
-  if (!['', 'true', 'false'].includes(value))
+function isTrue(env, name, otherwise = 'false') {
+  const value = input(env, name).toLowerCase() || otherwise
+  if (!['true', 'false'].includes(value))
     throw new ActionFailure(`The input ${name} is true or false, not ${value}`)
   return value === 'true'
 }

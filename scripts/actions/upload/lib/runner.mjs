@@ -1,4 +1,5 @@
 import { appendFileSync } from 'node:fs'
+import { environmentOf } from './forge/tell.mjs'
 
 /** @typedef {import('./inputs.mjs').Target} Target */
 
@@ -17,6 +18,8 @@ export function createRunner(env, write) {
     mask: (text) => write(`::add-mask::${escapeData(text)}\n`),
     /** @param {string} text */
     error: (text) => write(`::error::${escapeData(text)}\n`),
+    /** @param {string} text */
+    notice: (text) => write(`::notice::${escapeData(text)}\n`),
     /**
      * Outputs, summary and log lines of a deployment.
      *
@@ -26,10 +29,13 @@ export function createRunner(env, write) {
     report(target, answer) {
       const { id, fileCount, totalSize, urls, isPublished, notes } = answer
       const aliasUrl = isPublished ? urls.alias : undefined
-      if (target.alias !== undefined && !isPublished)
-        write(`::warning::${escapeData(`The alias ${target.alias} is locked, so it was not moved`)}\n`)
+      const name = target.preview ?? target.alias
+      if (name !== undefined && !isPublished)
+        write(
+          `::warning::${escapeData(`The ${target.preview === undefined ? 'alias' : 'preview'} ${name} is locked, so it was not moved`)}\n`,
+        )
       for (const note of notes) write(`::notice::${escapeData(note)}\n`)
-      const links = { [target.alias ?? '']: aliasUrl, Preview: urls.preview, Commit: urls.sha }
+      const links = { [name ?? '']: aliasUrl, Preview: urls.preview, Commit: urls.sha }
       for (const [name, url] of Object.entries(links)) if (url) log(`${name}: ${url}`)
       append(env['GITHUB_STEP_SUMMARY'], summary(target, { fileCount, totalSize, links }))
       append(
@@ -42,11 +48,26 @@ export function createRunner(env, write) {
           'file-count': fileCount,
           'total-size': totalSize,
           published: isPublished,
+          ...placeOutputs(target),
+          'expires-at': isPublished ? answer.expiresAt : undefined,
+          version: answer.version,
         }),
       )
     },
+    /**
+     * Outputs of the end of a preview.
+     *
+     * @param {Target} target
+     */
+    reportEnd: (target) => append(env['GITHUB_OUTPUT'], outputs(placeOutputs(target))),
   }
 }
+
+/** @param {Target} target */
+const placeOutputs = ({ preview, alias }) => ({
+  'preview-name': preview,
+  environment: environmentOf({ preview, alias }),
+})
 
 /**
  * @param {string | undefined} path

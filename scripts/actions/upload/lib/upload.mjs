@@ -12,6 +12,7 @@ const STALL_MS = 120_000
  * What is used of the server's answer; undefined where it does not say it.
  *
  * @typedef {{ id: string, fileCount: number | undefined, totalSize: number | undefined, isPublished: boolean,
+ *   version: number | undefined, expiresAt: string | undefined,
  *   urls: { sha: string | undefined, alias: string | undefined, preview: string | undefined },
  *   notes: string[] }} Published
  * @typedef {import('./manifest.mjs').HashedFile} HashedFile
@@ -105,7 +106,7 @@ function raise(error) {
  * @returns {Published}
  */
 function readPublished({ deployment, alias, published, notes }) {
-  const { id, fileCount, totalSize, urls } = objectOf(deployment)
+  const { id, fileCount, totalSize, urls, version } = objectOf(deployment)
   const { sha, preview, alias: aliasUrl } = objectOf(urls)
   if (typeof id !== 'string') throw strangeAnswer()
   return {
@@ -113,6 +114,8 @@ function readPublished({ deployment, alias, published, notes }) {
     fileCount: typeof fileCount === 'number' ? fileCount : undefined,
     totalSize: typeof totalSize === 'number' ? totalSize : undefined,
     isPublished: published === true,
+    version: typeof version === 'number' ? version : undefined,
+    expiresAt: textOf(objectOf(alias)['expiresAt']),
     urls: {
       sha: textOf(sha),
       preview: textOf(preview),

@@ -4,9 +4,8 @@ import { originOf } from '../caller.ts'
 import { askForLogin, decideDevice, getAskingDevice, redeemDevice, refusal } from '../device.ts'
 import { guard } from '../guard.ts'
 import { userView } from '../model.ts'
+import { codesBody, GRANT_TYPE, tokenBody } from './docs.ts'
 import { clientNameOf, readFields } from './fields.ts'
-
-const GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:device_code'
 
 const codesView = t.Object({
   device_code: t.String(),
@@ -36,7 +35,11 @@ export const deviceRoutes = (ctx: Context) =>
       {
         parse: 'none',
         response: codesView,
-        detail: { summary: 'Ask to be let in as somebody: codes for `svc login` (RFC 8628)', security: [] },
+        detail: {
+          summary: 'Ask to be let in as somebody: codes for `svc login` (RFC 8628)',
+          requestBody: codesBody,
+          security: [],
+        },
       },
     )
     .post(
@@ -51,7 +54,11 @@ export const deviceRoutes = (ctx: Context) =>
       {
         parse: 'none',
         response: tokenView,
-        detail: { summary: 'The token of a device that was let in, once (RFC 8628)', security: [] },
+        detail: {
+          summary: 'The token of a device that was let in, once (RFC 8628)',
+          requestBody: tokenBody,
+          security: [],
+        },
       },
     )
     .use(decisionRoutes(ctx))

@@ -9,6 +9,8 @@ export type Problem = {
     | 'deployment_counts'
     | 'alias_project'
     | 'host_label'
+    | 'version'
+    | 'preview_project'
     | 'asset_size'
     | 'api_key_maker'
     | 'webhook_delivery'
@@ -76,11 +78,40 @@ const RULES: readonly { kind: Problem['kind']; sql: string }[] = [
           FROM aliases a JOIN deployments d ON d.id = a.deployment_id WHERE d.project_id <> a.project_id`,
   },
   {
+    kind: 'preview_project',
+    sql: `SELECT 'deployment ' || d.id || ' was published as the preview ' || a.id || ' (' || a.name || ') of another project' AS detail
+          FROM preview_deployments p JOIN aliases a ON a.id = p.alias_id JOIN deployments d ON d.id = p.deployment_id
+          WHERE d.project_id <> a.project_id`,
+  },
+  {
     kind: 'host_label',
     sql: `SELECT 'alias ' || a.id || ' (' || a.name || ') has no host' AS detail
           FROM aliases a JOIN projects p ON p.id = a.project_id WHERE NOT EXISTS (SELECT 1 FROM host_labels WHERE alias_id = a.id)
-          UNION ALL SELECT 'deployment ' || d.id || ' (' || d.commit_sha || ') has no host'
-          FROM deployments d JOIN projects p ON p.id = d.project_id WHERE NOT EXISTS (SELECT 1 FROM host_labels WHERE deployment_id = d.id)`,
+          UNION ALL SELECT 'version ' || d.version || ' of ' || d.commit_sha || ' (deployment ' || d.id || ') has no host of its own'
+          FROM deployments d JOIN projects p ON p.id = d.project_id
+          WHERE NOT EXISTS (SELECT 1 FROM host_labels WHERE deployment_id = d.id AND is_newest = 0)
+          UNION ALL SELECT 'the host of the commit ' || d.commit_sha || ' does not show its newest version, ' || max(d.version)
+                           || ' (deployment ' || d.id || ')'
+          FROM deployments d JOIN projects p ON p.id = d.project_id GROUP BY d.project_id, d.commit_sha
+          HAVING NOT EXISTS (SELECT 1 FROM host_labels WHERE deployment_id = d.id AND is_newest = 1)
+          UNION ALL SELECT 'the host ' || h.label || ' leads to the deployment ' || h.deployment_id || ', which does not exist'
+          FROM host_labels h WHERE h.deployment_id IS NOT NULL
+            AND NOT EXISTS (SELECT 1 FROM deployments WHERE id = h.deployment_id)`,
+  },
+  {
+    kind: 'version',
+    sql: `SELECT 'the commit ' || commit_sha || ' has ' || count(*) || ' versions ' || version || ' in the project ' || project_id AS detail
+          FROM deployments GROUP BY project_id, commit_sha, version HAVING count(*) > 1
+          UNION ALL SELECT 'alias ' || a.id || ' (' || a.name || ') points at the deployment ' || a.deployment_id
+                           || ', which does not exist'
+          FROM aliases a WHERE NOT EXISTS (SELECT 1 FROM deployments WHERE id = a.deployment_id)
+          UNION ALL SELECT 'the history of alias ' || a.id || ' (' || a.name || ') says that the deployment ' || d.id
+                           || ' is version ' || h.version || ' of ' || h.commit_sha || ', but it is version ' || d.version || ' of ' || d.commit_sha
+          FROM alias_history h JOIN aliases a ON a.id = h.alias_id JOIN deployments d ON d.id = h.deployment_id
+          WHERE d.project_id <> a.project_id OR d.commit_sha <> h.commit_sha OR d.version <> h.version
+          UNION ALL SELECT 'version ' || d.version || ' of ' || d.commit_sha || ' (deployment ' || d.id
+                           || ') can have been given before: the commit gave ' || g.version
+          FROM deployments d JOIN given_versions g ON g.project_id = d.project_id AND g.commit_sha = d.commit_sha AND g.version = d.version`,
   },
   {
     kind: 'asset_size',

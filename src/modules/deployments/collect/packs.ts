@@ -5,7 +5,7 @@ import { BlobPlaces } from '../../../platform/blob-store/places.ts'
 import type { StoredBlob } from '../../../platform/blob-store.ts'
 import { nextTurn } from '../../../platform/next-turn.ts'
 import { onePer } from '../../../platform/one-per.ts'
-import { bumpVersions } from '../queries.ts'
+import { bumpRevisions } from '../queries.ts'
 import { listInPack, listSenders, liveInPack, moveBlob } from './queries.ts'
 
 const MOVED_AT_ONCE = 500
@@ -49,7 +49,7 @@ async function movePack(ctx: Context, pack: string): Promise<void> {
     }
   } finally {
     // Anyone who cached where these contents were stored must look again.
-    inUpkeepTransaction(ctx.db, () => bumpVersions(ctx.db, [...senders]))
+    inUpkeepTransaction(ctx.db, () => bumpRevisions(ctx.db, [...senders]))
   }
   if (liveInPack(ctx.db, pack).count === 0) retiredOf(ctx).set(pack, ctx.now())
 }

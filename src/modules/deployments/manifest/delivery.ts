@@ -1,4 +1,5 @@
 import type { Caller, Context } from '../../../context.ts'
+import type { DbOrTx } from '../../../db/open.ts'
 import { HOUR_MS } from '../../../domain/durations.ts'
 import { AppError } from '../../../domain/errors.ts'
 import { isSha256 } from '../../../domain/names.ts'
@@ -6,6 +7,7 @@ import { type ArchiveEntry, refusedEntry } from '../../../platform/archive/entry
 import { readTarTogether } from '../../../platform/archive/tar.ts'
 import type { BlobStage } from '../../../platform/blob-store.ts'
 import { givingBack, limitBytes } from '../../../platform/byte-stream.ts'
+import type { Project } from '../../projects/service.ts'
 import { listStored, openStage } from '../blob-queries.ts'
 import { commitStaged } from '../commit-staged.ts'
 import { authorizeUploadTo, callerNow } from '../publish/access.ts'
@@ -20,6 +22,7 @@ import {
   findHoldings,
   findUpload,
   type Holdings,
+  noteDeployment,
   type UploadRow,
   upsertUploadBlobs,
 } from './queries.ts'
@@ -67,14 +70,23 @@ export class Delivery {
   }
 
   publish(): Promise<Published> {
-    return commitUpload(this.#ctx, this.#caller, this.#stage, this.#manifest, (tx) => {
-      const caller = callerNow(this.#ctx, this.#caller)
-      const project = authorizeUploadTo(this.#ctx, caller, this.#upload.projectId)
-      // Contents that the project had at the start of the body may be gone with a deleted deployment.
-      if (this.#ctx.db.writes !== this.#completeAt) this.#refuseIncomplete()
-      if (!claimUpload(tx, this.#upload.id, this.#ctx.now())) throw new PublishedMeanwhile()
-      return project
-    })
+    return commitUpload(
+      this.#ctx,
+      this.#caller,
+      this.#stage,
+      this.#manifest,
+      (tx) => this.#claim(tx),
+      (tx, deploymentId) => noteDeployment(tx, this.#upload.id, deploymentId),
+    )
+  }
+
+  #claim(tx: DbOrTx): Project {
+    const caller = callerNow(this.#ctx, this.#caller)
+    const project = authorizeUploadTo(this.#ctx, caller, this.#upload.projectId)
+    // Contents that the project had at the start of the body may be gone with a deleted deployment.
+    if (this.#ctx.db.writes !== this.#completeAt) this.#refuseIncomplete()
+    if (!claimUpload(tx, this.#upload.id, this.#ctx.now())) throw new PublishedMeanwhile()
+    return project
   }
 
   discard(): Promise<void> {

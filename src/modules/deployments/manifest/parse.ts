@@ -19,12 +19,18 @@ export function manifestFields(body: unknown): UploadFields {
   for (const [name, value] of Object.entries(body)) {
     if (name === 'files' || !KNOWN_FIELDS.has(name) || value === null) continue
     for (const one of Array.isArray(value) ? value : [value]) {
-      if (typeof one !== 'string' && typeof one !== 'boolean') throw invalidField(name, 'must be a text')
+      if (!isField(name, one)) throw invalidField(name, 'must be a text')
       fields.add(name, String(one))
     }
   }
   return fields
 }
+
+/** A number is one of a pull request: a SHA of digits would lose its zeros. */
+const isField = (name: string, value: unknown): value is string | number | boolean =>
+  typeof value === 'string' ||
+  typeof value === 'boolean' ||
+  (name === 'pullRequest' && typeof value === 'number')
 
 const KNOWN_FIELDS: ReadonlySet<string> = new Set([
   'owner',
@@ -39,7 +45,13 @@ const KNOWN_FIELDS: ReadonlySet<string> = new Set([
   'tags',
   'isPublic',
   'alias',
+  'preview',
+  'expiresIn',
+  'pullRequest',
+  'pullRequestUrl',
   'basePath',
+  'append',
+  'baseSha',
   'unwrap',
   'proxyRuleSetName',
   'proxyRuleSetNames',

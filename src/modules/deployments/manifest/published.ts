@@ -2,8 +2,9 @@ import type { Context } from '../../../context.ts'
 import { AppError } from '../../../domain/errors.ts'
 import { aliasView, findAliasByName } from '../../aliases/service.ts'
 import { uploadNotes } from '../publish/notes.ts'
-import { findDeploymentBySha } from '../publish/queries.ts'
+import { findNewestVersion } from '../publish/queries.ts'
 import type { Published } from '../publish.ts'
+import { findDeployment } from '../queries.ts'
 import { routingSummary } from '../routing/summary.ts'
 import { deploymentView } from '../service.ts'
 import type { Manifest } from './parse.ts'
@@ -19,9 +20,12 @@ export class PublishedMeanwhile extends Error {}
  * Answers a repeated request with the current state: proxies and clients repeat a PUT whose response was lost. An alias
  * that was moved meanwhile stays where it is.
  */
-export function publishedBefore(ctx: Context, { projectId, manifest }: UploadRow): Delivered {
+export function publishedBefore(ctx: Context, { projectId, manifest, deploymentId }: UploadRow): Delivered {
   const { publication } = JSON.parse(manifest) as Manifest
-  const deployment = findDeploymentBySha(ctx.db.orm, projectId, publication.commitSha)
+  const deployment =
+    deploymentId === null
+      ? findNewestVersion(ctx.db.orm, projectId, publication.commitSha)
+      : findDeployment(ctx.db.orm, deploymentId)
   if (deployment === undefined)
     throw new AppError(
       'not_found',

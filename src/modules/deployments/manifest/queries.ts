@@ -24,6 +24,11 @@ export function claimUpload(db: DbOrTx, id: string, publishedAt: number): boolea
   return claimed.length === 1
 }
 
+/** What it published. */
+export function noteDeployment(db: DbOrTx, id: string, deploymentId: string): void {
+  db.update(uploads).set({ deploymentId }).where(eq(uploads.id, id)).run()
+}
+
 export type Holdings = {
   /**
    * Contents that the project has, with their sizes: in a deployment, or sent for a delta upload that has not expired.

@@ -14,6 +14,6 @@ export function failureOf(ctx: Context, caller: Caller, fields: UploadFields): F
   return {
     project: authorizeUpload(ctx, caller, target),
     commitSha: shown('commitSha'),
-    alias: shown('alias'),
+    alias: shown('alias') ?? shown('preview'),
   }
 }

@@ -1,11 +1,10 @@
 import type { Context } from '../../../context.ts'
-import { nestedFolder } from '../../../domain/nested-folder.ts'
 import type { AliasRow } from '../../aliases/service.ts'
 import { findProjectById, type Project } from '../../projects/service.ts'
 import { findContent } from '../browse/queries.ts'
 import type { UploadNote } from '../model.ts'
 import { findDeployment } from '../queries.ts'
-import { listPaths } from './queries.ts'
+import { listSomeFolders } from './queries.ts'
 
 export type { UploadNote } from '../model.ts'
 
@@ -45,11 +44,9 @@ function startPageNotes(ctx: Context, alias: AliasRow): UploadNote[] {
 function nestedNotes(ctx: Context, shown: Shown): UploadNote[] {
   if (hasStartPage(ctx, shown)) return []
   const above = `${shown.basePath}/`.slice(1)
-  const paths = listPaths(ctx.db, shown.deploymentId)
-    .filter(({ path }) => path.startsWith(above))
-    .map(({ path }) => path.slice(above.length))
-  const folder = nestedFolder(paths)
-  if (folder === null) return []
+  const [folder, other] = listSomeFolders(ctx.db, shown.deploymentId, above)
+  if (folder === undefined || other !== undefined) return []
+  if (!hasStartPage(ctx, { ...shown, basePath: `/${above}${folder}` })) return []
   return [
     {
       code: 'NESTED_FOLDER',

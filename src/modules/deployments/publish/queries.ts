@@ -1,6 +1,7 @@
-import { and, eq } from 'drizzle-orm'
+import { and, desc, eq, sql } from 'drizzle-orm'
 import type { Db, DbOrTx } from '../../../db/open.ts'
 import { deployments } from '../../../db/schema.ts'
+import { prepared } from '../../../db/statements.ts'
 import type { DeploymentRow } from '../queries.ts'
 
 /**
@@ -14,7 +15,7 @@ export function insertCandidates(db: Db, sha256s: Iterable<string>): void {
   for (const sha256 of sha256s) insert.run(sha256)
 }
 
-export function findDeploymentBySha(
+export function findNewestVersion(
   db: DbOrTx,
   projectId: string,
   commitSha: string,
@@ -23,8 +24,17 @@ export function findDeploymentBySha(
     .select()
     .from(deployments)
     .where(and(eq(deployments.projectId, projectId), eq(deployments.commitSha, commitSha)))
+    .orderBy(desc(deployments.version))
+    .limit(1)
     .get()
 }
+
+/** Of the versions of a commit that were deleted; 0 if none was. */
+export const findGivenVersion = (db: Db, projectId: string, commitSha: string): number =>
+  prepared<{ version: number }>(
+    db,
+    'SELECT version FROM given_versions WHERE project_id = ? AND commit_sha = ?',
+  ).get(projectId, commitSha)?.version ?? 0
 
 export function insertDeployment(db: DbOrTx, deployment: DeploymentRow): void {
   db.insert(deployments).values(deployment).run()
@@ -33,7 +43,15 @@ export function insertDeployment(db: DbOrTx, deployment: DeploymentRow): void {
 export type DeploymentPatch = Partial<
   Pick<
     DeploymentRow,
-    'branch' | 'description' | 'workflowName' | 'workflowRunId' | 'committedAt' | 'tags' | 'basePath'
+    | 'branch'
+    | 'description'
+    | 'workflowName'
+    | 'workflowRunId'
+    | 'committedAt'
+    | 'tags'
+    | 'baseSha'
+    | 'basePath'
+    | 'preview'
   >
 >
 
@@ -41,17 +59,67 @@ export function updateDeployment(db: DbOrTx, id: string, patch: DeploymentPatch)
   if (Object.keys(patch).length > 0) db.update(deployments).set(patch).where(eq(deployments.id, id)).run()
 }
 
-type PathRow = { id: string; path: string; sha256: string }
+export type NewAsset = { id: string; path: string; sha256: string; sizeBytes: number }
 
-export function listPaths(db: Db, deploymentId: string): PathRow[] {
-  return db.sqlite
-    .query<PathRow, [string]>(
-      'SELECT a.id, a.path, b.sha256 FROM assets a JOIN blobs b ON b.id = a.blob_id WHERE a.deployment_id = ?',
-    )
-    .all(deploymentId)
+const STORED = `SELECT a.id, a.path, b.sha256, a.size_bytes AS sizeBytes
+                FROM assets a JOIN blobs b ON b.id = a.blob_id WHERE a.deployment_id = ?`
+
+export const listStoredAssets = (db: Db, deploymentId: string): NewAsset[] =>
+  prepared<NewAsset>(db, STORED).all(deploymentId)
+
+/** Those at one of the paths. Takes as long as there are paths, however many files the deployment has. */
+export function listAssetsAt(db: Db, deploymentId: string, paths: readonly string[]): NewAsset[] {
+  const find = prepared<NewAsset>(db, `${STORED} AND a.path = ?`)
+  return paths.flatMap((path) => find.get(deploymentId, path) ?? [])
 }
 
-export type NewAsset = { id: string; path: string; sha256: string; sizeBytes: number }
+/** A file of the deployment below one of the paths. */
+export function findFileBelow(
+  db: Db,
+  deploymentId: string,
+  paths: readonly string[],
+): { path: string; below: string } | undefined {
+  const find = prepared<{ path: string }>(
+    db,
+    'SELECT path FROM assets WHERE deployment_id = ? AND path > ? AND path < ? LIMIT 1',
+  )
+  for (const path of paths) {
+    // 0 is the character behind the slash.
+    const below = find.get(deploymentId, `${path}/`, `${path}0`)
+    if (below !== null) return { path, below: below.path }
+  }
+  return undefined
+}
+
+/** Two of the folders below `above`, which is empty or ends in a slash; fewer if there are no more. */
+export const listSomeFolders = (db: Db, deploymentId: string, above: string): string[] =>
+  prepared<{ name: string }>(
+    db,
+    `SELECT DISTINCT substr(rest, 1, instr(rest, '/') - 1) AS name
+     FROM (SELECT substr(path, length(?2) + 1) AS rest FROM assets
+           WHERE deployment_id = ?1 AND path >= ?2 AND path < ?3)
+     WHERE instr(rest, '/') > 0 LIMIT 2`,
+  )
+    .all(deploymentId, above, `${above}\u{10ffff}`)
+    .map(({ name }) => name)
+
+/** Files were added or replaced in place, so anyone who cached its manifest must read it again. */
+export function addToCounts(
+  db: DbOrTx,
+  id: string,
+  added: { files: number; bytes: number },
+  updatedAt: number,
+): void {
+  db.update(deployments)
+    .set({
+      fileCount: sql`${deployments.fileCount} + ${added.files}`,
+      totalSize: sql`${deployments.totalSize} + ${added.bytes}`,
+      revision: sql`${deployments.revision} + 1`,
+      updatedAt,
+    })
+    .where(eq(deployments.id, id))
+    .run()
+}
 
 export function insertAssets(db: Db, deploymentId: string, assets: readonly NewAsset[]): void {
   const insert = db.sqlite.query<unknown, [string, string, string, string, number]>(

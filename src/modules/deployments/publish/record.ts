@@ -2,26 +2,31 @@ import type { Context } from '../../../context.ts'
 import { actorRef, audit } from '../../../db/audit.ts'
 import type { DbOrTx } from '../../../db/open.ts'
 import type { Actor } from '../../../domain/actor.ts'
+import { isCompressedSize } from '../../../domain/content-type.ts'
 import { invalidChoice } from '../../../domain/errors.ts'
-import { deploymentRef } from '../../../domain/hostname.ts'
+import { isRoutingFile } from '../../../domain/routing/compile.ts'
 import type { StagedBlob } from '../../../platform/blob-store.ts'
-import { claimLabel } from '../../aliases/host-labels.ts'
+import { claimVersionLabels } from '../../aliases/host-labels.ts'
 import type { AliasMove } from '../../aliases/moves.ts'
+import { endDuePreviewsIn } from '../../aliases/previews/due.ts'
+import { type PreviewOrder, publishedAs } from '../../aliases/previews/renew.ts'
 import { type AliasRow, pointAlias } from '../../aliases/service.ts'
 import type { Project } from '../../projects/service.ts'
 import { attachToAlias, type RuleSetChoice } from '../../rule-sets/service.ts'
 import { insertBlobs } from '../blob-queries.ts'
-import { type DeploymentRow, recountDeployment } from '../queries.ts'
+import type { DeploymentRow } from '../queries.ts'
 import { compileRouting } from '../routing/compile.ts'
-import { refuseClash, tooManyFiles, type UploadedFile } from '../upload/files.ts'
+import type { UploadedFile } from '../upload/files.ts'
 import { insertWaiting } from '../variants/queries.ts'
+import { type Plan, planPublish } from './plan.ts'
 import {
+  addToCounts,
   type DeploymentPatch,
-  findDeploymentBySha,
+  findGivenVersion,
+  findNewestVersion,
   insertAssets,
   insertCandidates,
   insertDeployment,
-  listPaths,
   type NewAsset,
   replaceContents,
   updateDeployment,
@@ -43,24 +48,32 @@ export type Publication = {
   tags: readonly string[] | null
   /** For a project that this upload creates. */
   isPublic: boolean
+  /** The alias or preview to point here. */
   alias: string | null
+  preview: PreviewOrder
   /** `''`, or a folder such as `/dist`. */
   basePath: string | null
+  /** Nothing is taken away from what the commit's newest version has. */
+  append: boolean
+  /** The commit that a changed working tree stood on. */
+  baseSha: string | null
   ruleSets: RuleSetChoice
 }
 
 export type Recorded = {
   project: Project
-  deployment: Pick<DeploymentRow, 'id' | 'commitSha'>
+  /** The version that the upload made, added to or found. */
+  deployment: DeploymentRow
   alias: AliasRow | null
   published: boolean
   assets: NewAsset[]
+  /** It has files that are to be compressed. */
+  isWaiting: boolean
 }
 
 /**
- * Writes the rows of one upload, in its transaction: contents, deployment, files, host, alias and audit. Files of an
- * earlier upload to the same SHA stay unless this one has the same path. Throws `invalid` for paths that clash,
- * `too_large` when the deployment would have too many files.
+ * Writes the rows of one upload, in its transaction: contents, version, files, hosts, alias and audit. Throws as
+ * `planPublish` does.
  */
 export function recordPublication(
   ctx: Context,
@@ -70,25 +83,47 @@ export function recordPublication(
   { files, publication }: { files: readonly UploadedFile[]; publication: Publication },
   stored: readonly StagedBlob[],
 ): Recorded {
+  endDuePreviewsIn(ctx, tx)
   recordBlobs(ctx, files, stored)
-  const before = findDeploymentBySha(tx, project.id, publication.commitSha)
-  const deployment = before ?? addDeployment(ctx, tx, actor, project, publication)
-  const assets = recordAssets(ctx, deployment, before !== undefined, files)
-  updateDeployment(tx, deployment.id, patchOf(publication))
-  recountDeployment(tx, deployment.id, ctx.now())
-  compileRouting(ctx, deployment.id)
-  insertWaiting(ctx.db, [deployment.id])
+  const before = findNewestVersion(tx, project.id, publication.commitSha)
+  const plan = planPublish(ctx, before, { files, below: replacedBelow(publication) })
+  const { deployment, assets, fresh } = recordVersion(ctx, tx, { actor, project, publication }, plan, files)
+  const isWaiting = fresh.some(({ sizeBytes }) => isCompressedSize(sizeBytes))
+  if (isWaiting) insertWaiting(ctx.db, [deployment.id])
+  if (plan.kind === 'new' || files.some(({ path }) => isRoutingFile(path))) compileRouting(ctx, deployment.id)
   audit(ctx, tx, actor, {
-    action: before === undefined ? 'deployment.create' : 'deployment.add_files',
+    action: ACTIONS[plan.kind],
     target: { kind: 'deployment', id: deployment.id, name: deployment.commitSha },
     projectId: project.id,
-    after: { commitSha: deployment.commitSha, branch: publication.branch, files: files.length },
+    after: {
+      commitSha: deployment.commitSha,
+      version: deployment.version,
+      branch: publication.branch,
+      files: files.length,
+    },
   })
   const { move, ...pointed } = point(ctx, tx, actor, project, deployment, publication)
-  const told = { project, deployment, alias: pointed.alias, move, isNew: before === undefined }
-  tellOfPublish(ctx, tx, actor, told)
-  return { project, deployment, assets, ...pointed }
+  tellOfPublish(ctx, tx, actor, {
+    project,
+    deployment,
+    alias: pointed.alias,
+    move,
+    isNew: plan.kind === 'new',
+  })
+  return { project, deployment, assets, isWaiting, ...pointed }
 }
+
+const ACTIONS = {
+  new: 'deployment.create',
+  into: 'deployment.add_files',
+  none: 'deployment.publish_again',
+} satisfies Record<Plan['kind'], string>
+
+/** What an upload replaces, as `planPublish` wants it. */
+export const replacedBelow = ({
+  append,
+  basePath,
+}: Pick<Publication, 'append' | 'basePath'>): string | null => (append ? null : (basePath ?? ''))
 
 /** Rows for contents only, such as those of an interrupted delta upload. `files` says which are used. */
 export function recordBlobs(
@@ -105,74 +140,111 @@ export function recordBlobs(
   )
 }
 
-function addDeployment(
+type Publish = { actor: Actor; project: Project; publication: Publication }
+/** `assets` are the files of the upload, `fresh` those that the version did not have. */
+type Versioned = { deployment: DeploymentRow; assets: NewAsset[]; fresh: readonly NewAsset[] }
+
+function recordVersion(
   ctx: Context,
   tx: DbOrTx,
-  actor: Actor,
-  project: Project,
-  publication: Publication,
-): DeploymentRow {
-  const now = ctx.now()
-  const { commitSha } = publication
-  const deployment: DeploymentRow = {
-    id: ctx.newId(),
-    projectId: project.id,
-    commitSha,
-    branch: null,
-    description: null,
-    workflowName: null,
-    workflowRunId: null,
-    committedAt: null,
-    tags: null,
-    basePath: '',
-    // Counted once the files are stored.
-    fileCount: 0,
-    totalSize: 0,
-    version: 0,
-    createdBy: actorRef(actor),
-    createdAt: now,
-    updatedAt: now,
-  }
-  insertDeployment(tx, deployment)
-  const wanted = { ref: deploymentRef(commitSha), repo: project.name, owner: project.owner }
-  claimLabel(ctx, tx, wanted, { deploymentId: deployment.id })
-  return deployment
+  publish: Publish,
+  plan: Plan,
+  files: readonly UploadedFile[],
+): Versioned {
+  if (plan.kind === 'new') return addVersion(ctx, tx, publish, plan, files)
+  const { version, known } = plan
+  const patch = patchOf(publish.publication, version)
+  updateDeployment(tx, version.id, patch)
+  const assets = files.map((file) => ({ ...file, id: known.get(file.path)?.id ?? ctx.newId() }))
+  if (plan.kind === 'into') addInto(ctx, tx, version.id, known, assets)
+  return { deployment: { ...version, ...patch }, assets, fresh: plan.kind === 'into' ? assets : [] }
 }
 
-function recordAssets(
+/** Takes as long as there are files in the upload. */
+function addInto(
   ctx: Context,
-  deployment: DeploymentRow,
-  hasFiles: boolean,
-  files: readonly UploadedFile[],
-): NewAsset[] {
-  const known = new Map(hasFiles ? listPaths(ctx.db, deployment.id).map((row) => [row.path, row]) : [])
-  const added = files.filter(({ path }) => !known.has(path))
-  if (known.size + added.length > ctx.config.maxDeploymentFiles) throw tooManyFiles(ctx)
-  refuseClash([...known.keys(), ...added.map(({ path }) => path)])
-  const assets = files.map((file) => ({ ...file, id: known.get(file.path)?.id ?? ctx.newId() }))
-  insertAssets(
-    ctx.db,
-    deployment.id,
-    assets.filter(({ path }) => !known.has(path)),
-  )
+  tx: DbOrTx,
+  id: string,
+  known: ReadonlyMap<string, NewAsset>,
+  assets: readonly NewAsset[],
+): void {
+  const added = assets.filter(({ path }) => !known.has(path))
+  insertAssets(ctx.db, id, added)
   replaceContents(
     ctx.db,
     assets.filter(({ path, sha256 }) => known.has(path) && known.get(path)?.sha256 !== sha256),
   )
-  return assets
+  const bytes = sizeOf(assets) - sizeOf([...known.values()])
+  addToCounts(tx, id, { files: added.length, bytes }, ctx.now())
 }
 
-/** The fields that this upload gives; the others keep the values of an earlier upload. */
-function patchOf(publication: Publication): DeploymentPatch {
-  const { branch, description, workflowName, workflowRunId, committedAt, tags, basePath } = publication
+/** Numbers go on behind those of versions that were deleted. */
+function addVersion(
+  ctx: Context,
+  tx: DbOrTx,
+  { actor, project, publication }: Publish,
+  { before, kept }: Extract<Plan, { kind: 'new' }>,
+  files: readonly UploadedFile[],
+): Versioned {
+  const { commitSha } = publication
+  const given = findGivenVersion(ctx.db, project.id, commitSha)
+  const assets = files.map((file) => ({ ...file, id: ctx.newId() }))
+  const all = [...kept.map((asset) => ({ ...asset, id: ctx.newId() })), ...assets]
+  const deployment: DeploymentRow = {
+    ...saidBefore(before),
+    ...patchOf(publication, before),
+    id: ctx.newId(),
+    projectId: project.id,
+    commitSha,
+    version: Math.max(before?.version ?? 0, given) + 1,
+    preview: null,
+    fileCount: all.length,
+    totalSize: sizeOf(all),
+    revision: 1,
+    wasShown: false,
+    createdBy: actorRef(actor),
+    createdAt: ctx.now(),
+    updatedAt: ctx.now(),
+  }
+  insertDeployment(tx, deployment)
+  insertAssets(ctx.db, deployment.id, all)
+  claimVersionLabels(ctx, tx, project, deployment, before?.id)
+  return { deployment, assets, fresh: all }
+}
+
+/** What a version says of its commit holds for the next one too, unless its upload says otherwise. */
+const saidBefore = (before: DeploymentRow | undefined) => ({
+  branch: before?.branch ?? null,
+  description: before?.description ?? null,
+  workflowName: before?.workflowName ?? null,
+  workflowRunId: before?.workflowRunId ?? null,
+  committedAt: before?.committedAt ?? null,
+  tags: before?.tags ?? null,
+  baseSha: before?.baseSha ?? null,
+})
+
+const sizeOf = (assets: readonly NewAsset[]): number =>
+  assets.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
+
+/**
+ * The fields that this upload gives; the others keep the values of the version `before`. An upload that names no folder and
+ * replaces everything is served from the top.
+ */
+function patchOf(
+  publication: Publication,
+  before: DeploymentRow | undefined,
+): DeploymentPatch & { basePath: string } {
+  const { branch, description, workflowName, workflowRunId, committedAt, tags, baseSha } = publication
+  const basePath = publication.basePath ?? (publication.append ? (before?.basePath ?? '') : '')
   return {
+    basePath,
     ...(branch === null ? {} : { branch }),
     ...(description === null ? {} : { description }),
     ...(workflowName === null ? {} : { workflowName }),
     ...(workflowRunId === null ? {} : { workflowRunId }),
     ...(committedAt === null ? {} : { committedAt }),
     ...(tags === null ? {} : { tags: JSON.stringify(tags) }),
-    ...(basePath === null ? {} : { basePath }),
+    ...(baseSha ? { baseSha } : {}),
   }
 }
 
@@ -182,16 +254,25 @@ function point(
   actor: Actor,
   project: Project,
   deployment: DeploymentRow,
-  { alias: name, basePath, ruleSets }: Publication,
+  { alias: name, preview, ruleSets }: Publication,
 ): { alias: AliasRow | null; published: boolean; move: AliasMove | null } {
   if (name === null) {
     if (ruleSets.names.length + ruleSets.ids.length > 0)
-      throw invalidChoice('alias', 'Rule sets are attached to an alias: name one in the field alias')
+      throw invalidChoice(
+        'alias',
+        'Rule sets are attached to an alias: name one in the field alias or preview',
+      )
     return { alias: null, published: false, move: null }
   }
-  const pointing = { project, name, deployment, basePath: basePath ?? deployment.basePath }
+  const pointing = { project, name, deployment, basePath: deployment.basePath, preview }
   const pointed = pointAlias(ctx, tx, actor, pointing)
   const aliasId = pointed.published ? pointed.alias.id : null
   attachToAlias(ctx, tx, actor, { projectId: project.id, aliasId }, ruleSets)
+  if (pointed.alias.expiresAt !== null) markPreview(ctx, tx, pointed.alias, deployment)
   return pointed
+}
+
+function markPreview(ctx: Context, tx: DbOrTx, preview: AliasRow, { id }: DeploymentRow): void {
+  publishedAs(ctx, preview, id)
+  updateDeployment(tx, id, { preview: preview.name })
 }

@@ -14,6 +14,7 @@ type Publish = {
   deployment: { id: string }
   alias: AliasRow | null
   move: AliasMove | null
+  /** It made a version. */
   isNew: boolean
 }
 

@@ -37,6 +37,7 @@ export const assetsAnswer = t.Object({
   success: t.Literal(true),
   assets: t.Array(assetView),
   deploymentId: t.String(),
+  version: t.Integer(),
   published: t.Boolean(),
   notes,
   routing: routingSummaryView,
@@ -46,6 +47,7 @@ export const toAssetsAnswer = ({ assets, deployment, published, notes, routing }
   success: true as const,
   assets: assets(),
   deploymentId: deployment.id,
+  version: deployment.version,
   published,
   notes,
   routing,
@@ -57,11 +59,17 @@ export const zipAnswer = t.Object({
   deploymentId: t.String(),
   repository: t.String(),
   commitSha: t.String(),
+  version: t.Integer(),
   branch: textOrNull,
   fileCount: t.Number(),
   totalSize: t.Number(),
   aliases: t.Array(t.String()),
-  urls: t.Object({ sha: t.String(), alias: textOrNull, preview: t.String(), branch: textOrNull }),
+  urls: t.Object({
+    sha: t.String(),
+    alias: textOrNull,
+    preview: t.String(),
+    branch: textOrNull,
+  }),
   published: t.Boolean(),
   notes,
   routing: routingSummaryView,
@@ -72,12 +80,13 @@ export function toZipAnswer(
   ctx: Context,
   { projectId, deployment, published, alias, notes, routing }: Published,
 ) {
-  const { id, owner, repo, commitSha, branch, fileCount, totalSize, aliases, urls } = deployment
+  const { id, owner, repo, commitSha, version, branch, fileCount, totalSize, aliases, urls } = deployment
   const branchAlias = branch === null ? undefined : findAliasByName(ctx, projectId, branch)
   return {
     deploymentId: id,
     repository: `${owner}/${repo}`,
     commitSha,
+    version,
     branch,
     fileCount,
     totalSize,

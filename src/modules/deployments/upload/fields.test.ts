@@ -70,7 +70,10 @@ test('missing or empty fields are null', () => {
     tags: null,
     isPublic: false,
     alias: null,
+    preview: { isNamed: false, expiresIn: null, pullRequest: null, pullRequestUrl: null },
     basePath: null,
+    append: false,
+    baseSha: null,
     ruleSets: { names: [], ids: [] },
   })
 })

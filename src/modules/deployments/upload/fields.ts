@@ -2,6 +2,8 @@ import { normalizeAssetPath } from '../../../domain/asset-path.ts'
 import { AppError, type ErrorDetail } from '../../../domain/errors.ts'
 import { isIsoDate, parseDateTime } from '../../../domain/iso-time.ts'
 import { isCommitSha, isOwnerName, isProjectName } from '../../../domain/names.ts'
+import { EXPIRES_IN, isWebAddress, parseExpiresIn } from '../../aliases/previews/fields.ts'
+import type { PreviewOrder } from '../../aliases/previews/renew.ts'
 import { checkAliasName } from '../../aliases/service.ts'
 import { nameField, ownerField } from '../../projects/model.ts'
 import type { RuleSetChoice } from '../../rule-sets/service.ts'
@@ -62,8 +64,11 @@ export function parseOrder(fields: UploadFields): UploadOrder {
     committedAt: check.time('committedAt'),
     tags: check.tags(),
     isPublic: check.boolean('isPublic'),
-    alias: check.alias(),
+    alias: check.alias('alias') ?? check.preview(),
+    preview: check.previewOrder(),
     basePath: check.basePath(),
+    append: check.isAppended(),
+    baseSha: check.baseSha(),
     ruleSets: ruleSetsOf(fields),
     unwrap: check.boolean('unwrap'),
     asFiles: check.boolean('asFiles'),
@@ -128,10 +133,18 @@ class FieldCheck {
   }
 
   commitSha(): string {
-    const sha = this.fields.first('commitSha')?.toLowerCase()
-    if (sha === undefined) this.fail('commitSha', 'is missing')
-    else if (!isCommitSha(sha)) this.fail('commitSha', 'must be 7 to 64 hexadecimal digits')
-    return sha ?? ''
+    if (this.fields.first('commitSha') === undefined) this.fail('commitSha', 'is missing')
+    return this.#sha('commitSha') ?? ''
+  }
+
+  baseSha(): string | null {
+    return this.#sha('baseSha')
+  }
+
+  #sha(name: string): string | null {
+    const sha = this.fields.first(name)?.toLowerCase()
+    if (sha !== undefined && !isCommitSha(sha)) return this.fail(name, 'must be 7 to 64 hexadecimal digits')
+    return sha ?? null
   }
 
   text(name: string, maxLength: number): string | null {
@@ -154,6 +167,13 @@ class FieldCheck {
     return value === 'true'
   }
 
+  /** Exactly these: whoever means to keep files must not lose them by a spelling. */
+  isAppended(): boolean {
+    const value = this.fields.first('append') ?? 'false'
+    if (value !== 'true' && value !== 'false') this.fail('append', 'must be true or false')
+    return value === 'true'
+  }
+
   tags(): string[] | null {
     const tags = splitList(this.fields.all('tags'))
     if (tags.length === 0) return null
@@ -162,16 +182,52 @@ class FieldCheck {
     return tags
   }
 
-  alias(): string | null {
-    const name = this.fields.first('alias')
+  alias(field: 'alias' | 'preview'): string | null {
+    const name = this.fields.first(field)
     if (name === undefined) return null
     try {
       checkAliasName(name)
       return name
     } catch (error) {
       if (!(error instanceof AppError)) throw error
-      return this.fail('alias', error.message)
+      return this.fail(field, error.message)
     }
+  }
+
+  /** The name of a preview, which `production` never is. */
+  preview(): string | null {
+    const name = this.alias('preview')
+    return name?.toLowerCase() === 'production' ? this.fail('preview', 'production is no preview') : name
+  }
+
+  /** What is said of a preview; of no use to an alias without an end. contract 16 §2. */
+  previewOrder(): PreviewOrder {
+    const isNamed = this.fields.first('preview') !== undefined
+    if (isNamed && this.fields.first('alias') !== undefined)
+      this.fail('preview', 'names a preview: leave out alias')
+    const pullRequest = this.wholeNumber('pullRequest')
+    return { isNamed, expiresIn: this.duration('expiresIn'), pullRequest, pullRequestUrl: this.webAddress() }
+  }
+
+  duration(name: string): number | null {
+    const value = this.fields.first(name)
+    if (value === undefined) return null
+    return parseExpiresIn(value) ?? this.fail(name, `must be ${EXPIRES_IN}`)
+  }
+
+  wholeNumber(name: string): number | null {
+    const value = this.fields.first(name)
+    if (value === undefined) return null
+    return /^[1-9]\d{0,14}$/.test(value) ? Number(value) : this.fail(name, 'must be a whole number above 0')
+  }
+
+  webAddress(): string | null {
+    const value = this.fields.first('pullRequestUrl')
+    if (value === undefined) return null
+    if (!isWebAddress(value)) return this.fail('pullRequestUrl', 'must be an http or https address')
+    if (this.fields.first('pullRequest') === undefined)
+      return this.fail('pullRequestUrl', 'needs the number in pullRequest')
+    return value
   }
 
   /** `dist`, `/dist/` and `./dist` are `/dist`; `/` is the deployment itself. */

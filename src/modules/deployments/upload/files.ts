@@ -65,12 +65,11 @@ export function unwrap(ctx: Context, files: readonly UploadedFile[]): Upload {
 /** Throws `invalid` naming two paths, one of which would have to be both a file and a folder. */
 export function refuseClash(paths: readonly string[]): void {
   const clash = findClash(paths)
-  if (clash !== null)
-    throw new AppError(
-      'invalid',
-      `${shown(clash.path)} cannot be both a file and the folder of ${shown(clash.below)}`,
-    )
+  if (clash !== null) throw clashing(clash.path, clash.below)
 }
+
+export const clashing = (path: string, below: string): AppError =>
+  new AppError('invalid', `${shown(path)} cannot be both a file and the folder of ${shown(below)}`)
 
 export function tooManyFiles(ctx: Context): AppError {
   return new AppError(

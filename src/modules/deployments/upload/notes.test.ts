@@ -126,7 +126,7 @@ test('what counts is what the alias serves: its folder, and what earlier uploads
   ])
   const more = { alias: 'other', commitSha: 'bbbbbbb' }
   await send({ 'index.html': 'I' }, more)
-  expect(codesOf(await send({ 'a/index.html': 'A' }, more))).toEqual([PRIVATE])
+  expect(codesOf(await send({ 'a/index.html': 'A' }, { ...more, append: 'true' }))).toEqual([PRIVATE])
 })
 
 test('a locked alias serves what it served', async () => {

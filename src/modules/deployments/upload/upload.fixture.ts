@@ -86,7 +86,7 @@ export type World = Omit<TestApp, 'close'> & {
   sendForm(path: string, key: string, ...parts: Part[]): Promise<Answer>
   /** The `Cookie` header of a session of ann, bob and so on. */
   cookie(name: string): string
-  /** The files of a deployment as stored, by path. */
+  /** The files of a commit's newest version as stored, by path. */
   filesOf(commitSha?: string): Record<string, string>
   /** Everything that an upload can leave behind: rows by table, and files in the data directory. */
   leftovers(): Record<string, unknown>
@@ -160,7 +160,7 @@ function filesOf({ ctx }: TestApp, commitSha: string): Record<string, string> {
     >(
       `SELECT f.path, b.sha256, b.size_bytes AS sizeBytes, b.pack, b.offset FROM deployments d
        JOIN assets f ON f.deployment_id = d.id JOIN blobs b ON b.id = f.blob_id
-       WHERE d.commit_sha = ? ORDER BY f.path`,
+       WHERE d.id = (SELECT id FROM deployments WHERE commit_sha = ? ORDER BY version DESC LIMIT 1) ORDER BY f.path`,
     )
     .all(commitSha)
   return Object.fromEntries(

@@ -1,5 +1,8 @@
 import { HOUR_MS } from '../../domain/durations.ts'
 
+/** Tries in all. */
+export const MAX_TRIES = 5
+
 /** How long the answer asks to wait: seconds or a date, at most an hour; 0 if it does not. RFC 9110 §10.2.3. */
 export function parseRetryAfter(text: string | undefined, now: number): number {
   if (text === undefined) return 0

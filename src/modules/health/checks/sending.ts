@@ -1,0 +1,29 @@
+import { mailState } from '../../notices/counts.ts'
+import { hookState } from '../../webhooks/counts.ts'
+import type { Check } from './check.ts'
+
+/** `value`: how many deliveries wait. */
+export const checkWebhooks: Check = (ctx) => {
+  const { hooks, failing, waiting } = hookState(ctx)
+  if (hooks === 0) return { status: 'off', message: 'No webhook is turned on', value: waiting }
+  if (failing > 0)
+    return { status: 'warn', message: `The last deliveries of ${failing} of ${hooks} failed`, value: waiting }
+  return { status: 'ok', message: `${hooks} turned on`, value: waiting }
+}
+
+/** `value`: how many mails wait. */
+export const checkMail: Check = (ctx) => {
+  const { waiting, refused, last } = mailState(ctx)
+  if (!ctx.mail.isConfigured)
+    return { status: 'off', message: 'No mail is sent: SMTP_URL is not set', value: waiting }
+  if (last?.status === 'failed')
+    return {
+      status: 'error',
+      message: `The last mail failed: ${last.error}`,
+      at: last.endedAt,
+      value: waiting,
+    }
+  if (refused !== null)
+    return { status: 'warn', message: `A mail waits for its next try: ${refused}`, value: waiting }
+  return { status: 'ok', message: 'Mails are sent', at: last?.endedAt ?? null, value: waiting }
+}
