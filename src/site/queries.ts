@@ -36,6 +36,7 @@ export type SiteRow = {
   expiresAt: number | null
   /** A locked preview does not end by time. */
   isLocked: number | null
+  hasRouting: number
 }
 
 const SITE_COLUMNS = `
@@ -44,7 +45,8 @@ const SITE_COLUMNS = `
   a.required_role AS aliasRequiredRole, a.is_spa AS aliasIsSpa, d.id AS deploymentId,
   coalesce(a.base_path, d.base_path) AS hostBasePath,
   d.commit_sha AS commitSha, d.version, d.revision, d.updated_at AS updatedAt,
-  coalesce(a.updated_at, 0) AS aliasUpdatedAt, a.expires_at AS expiresAt, a.is_locked AS isLocked`
+  coalesce(a.updated_at, 0) AS aliasUpdatedAt, a.expires_at AS expiresAt, a.is_locked AS isLocked,
+  EXISTS (SELECT 1 FROM deployment_routing r WHERE r.deployment_id = d.id) AS hasRouting`
 
 /** A preview whose end has passed is gone, even while its row is still there. contract 16 §2. */
 const IS_THERE = '(a.expires_at IS NULL OR a.is_locked = 1 OR a.expires_at > ?)'

@@ -160,6 +160,7 @@ function toSite(ctx: Context, row: SiteRow, mapping: MappingRow | null = null): 
     hostBasePath: `${row.hostBasePath}${pathPrefix}`,
     manifestKey: manifestKey(row.deploymentId, basePath),
     visibility,
+    hasRouting: row.hasRouting === 1,
     rules,
     split: null,
     pathPrefix,

@@ -1,8 +1,10 @@
 import type { Context } from '../context.ts'
 import { plainPath } from '../domain/plain-path.ts'
 import { refuseView } from './gate.ts'
+import { keepFromOthers } from './keep-from-others.ts'
 import type { SitePages } from './pages.ts'
 import { serveAsset } from './serve-asset.ts'
+import { serveByLines, serveLine } from './serve-line.ts'
 import { explainPipeline, servePipeline } from './serve-pipeline.ts'
 import { serveProxy } from './serve-proxy.ts'
 import { isWebSocket, serveWebSocket } from './serve-websocket.ts'
@@ -28,18 +30,13 @@ export function serveSite(
   traceView(site, visit, refusal)
   if (refusal !== undefined) return refusal
   const answer = serveChosen(ctx, pages, site, visit)
+  visit.routes?.traceRest()
   if (variant === undefined && site.visibility.isPublic) return answer
   const marked = (response: Response): Response => {
     if (!site.visibility.isPublic) keepFromOthers(response.headers)
     return variant === undefined ? response : markVariant(response, variant)
   }
   return answer instanceof Response ? marked(answer) : answer.then(marked)
-}
-
-/** A rule's response on a private site is not for pages of other sites, unless a backend says so. */
-function keepFromOthers(headers: Headers): void {
-  const name = 'cross-origin-resource-policy'
-  if (!headers.has(name)) headers.set(name, 'same-origin')
 }
 
 function traceView({ visibility }: Site, { trace }: Visit, refusal: Response | undefined): void {
@@ -55,10 +52,13 @@ function traceView({ visibility }: Site, { trace }: Visit, refusal: Response | u
 
 /** Serves the file, or the response of the rule that takes the request. */
 function serveChosen(ctx: Context, pages: SitePages, site: Site, visit: Visit): Response | Promise<Response> {
-  const { arrival, rule, callerOf, trace } = visit
+  const { arrival, rule, callerOf, trace, line, routes } = visit
+  if (line !== undefined && routes !== undefined) return serveLine(ctx, pages, site, visit, { line, routes })
   switch (rule?.record.proxyType) {
     case undefined:
-      return serveAsset(ctx, pages, site, { arrival, visit })
+      return routes === undefined
+        ? serveAsset(ctx, pages, site, { arrival, visit })
+        : serveByLines(ctx, pages, site, visit, routes)
     case 'internal_rewrite':
       return serveAsset(ctx, pages, site, { arrival, visit, rewritten: rewritten(rule, arrival.plain) })
     case 'pipeline':

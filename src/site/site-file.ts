@@ -77,13 +77,16 @@ export class Representation {
   }
 }
 
-function notModifiedInit(whole: Headers): ResponseInit {
+const notModifiedInit = (whole: Headers): ResponseInit => ({ status: 304, headers: headersOf304(whole, []) })
+
+/** Of the headers of a whole answer those of a 304, and `more` of them. */
+export function headersOf304(whole: Headers, more: Iterable<string>): Headers {
   const headers = new Headers()
-  for (const name of ['etag', 'cache-control', 'vary', 'x-svc-commit', 'content-type']) {
+  for (const name of ['etag', 'cache-control', 'vary', 'x-svc-commit', 'content-type', ...more]) {
     const value = whole.get(name)
     if (value !== null) headers.set(name, value)
   }
-  return { status: 304, headers }
+  return headers
 }
 
 type Encoding = ContentCoding | 'identity'

@@ -19,6 +19,8 @@ export type SiteRule = {
   methods: ReadonlySet<string> | null
   /** Null if the rule has no target that can be called. */
   target: RuleTarget | null
+  /** Path and query that are called whatever the visitor's are, for a line of `_redirects`. */
+  wholeTarget?: string
   /** For pipeline rules. Always returns the same object, because the compiled pipeline is cached by it. */
   pipeline: () => PipelineRule
   /** With decrypted values; decrypted when the first request needs them. */

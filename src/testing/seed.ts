@@ -5,6 +5,7 @@ import { claimLabel, claimVersionLabels } from '../modules/aliases/host-labels.t
 import { pointAlias } from '../modules/aliases/service.ts'
 import { openStage } from '../modules/deployments/blob-queries.ts'
 import { insertAssets } from '../modules/deployments/publish/queries.ts'
+import { compileRouting } from '../modules/deployments/routing/compile.ts'
 import { insertWaiting } from '../modules/deployments/variants/queries.ts'
 import { scheduleVariants, waitForVariants } from '../modules/deployments/variants.ts'
 import { addProject, type Project } from '../modules/projects/service.ts'
@@ -78,6 +79,7 @@ export async function seedDeployment(app: TestApp, seed: Seed): Promise<Seeded> 
       id,
       files.map((file) => ({ ...file, id: ctx.newId() })),
     )
+    compileRouting(ctx, id)
     insertWaiting(ctx.db, [id])
     const names = { owner: project.owner, repo: project.name }
     const version = { id, commitSha: seed.sha, version: 1 }

@@ -5,6 +5,7 @@ import { uploadNotes } from '../publish/notes.ts'
 import { findNewestVersion } from '../publish/queries.ts'
 import type { Published } from '../publish.ts'
 import { findDeployment } from '../queries.ts'
+import { routingSummary } from '../routing/summary.ts'
 import { deploymentView } from '../service.ts'
 import type { Manifest } from './parse.ts'
 import type { UploadRow } from './queries.ts'
@@ -37,5 +38,6 @@ export function publishedBefore(ctx: Context, { projectId, manifest, deploymentI
     published: alias?.deploymentId === deployment.id,
     alias: alias === undefined ? null : aliasView(ctx, alias),
     notes: uploadNotes(ctx, projectId, deployment.id, alias ?? null),
+    routing: routingSummary(ctx, deployment.id),
   }
 }

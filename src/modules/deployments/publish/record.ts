@@ -4,6 +4,7 @@ import type { DbOrTx } from '../../../db/open.ts'
 import type { Actor } from '../../../domain/actor.ts'
 import { isCompressedSize } from '../../../domain/content-type.ts'
 import { invalidChoice } from '../../../domain/errors.ts'
+import { isRoutingFile } from '../../../domain/routing/compile.ts'
 import type { StagedBlob } from '../../../platform/blob-store.ts'
 import { claimVersionLabels } from '../../aliases/host-labels.ts'
 import type { AliasMove } from '../../aliases/moves.ts'
@@ -14,6 +15,7 @@ import type { Project } from '../../projects/service.ts'
 import { attachToAlias, type RuleSetChoice } from '../../rule-sets/service.ts'
 import { insertBlobs } from '../blob-queries.ts'
 import type { DeploymentRow } from '../queries.ts'
+import { compileRouting } from '../routing/compile.ts'
 import type { UploadedFile } from '../upload/files.ts'
 import { insertWaiting } from '../variants/queries.ts'
 import { type Plan, planPublish } from './plan.ts'
@@ -88,6 +90,7 @@ export function recordPublication(
   const { deployment, assets, fresh } = recordVersion(ctx, tx, { actor, project, publication }, plan, files)
   const isWaiting = fresh.some(({ sizeBytes }) => isCompressedSize(sizeBytes))
   if (isWaiting) insertWaiting(ctx.db, [deployment.id])
+  if (plan.kind === 'new' || files.some(({ path }) => isRoutingFile(path))) compileRouting(ctx, deployment.id)
   audit(ctx, tx, actor, {
     action: ACTIONS[plan.kind],
     target: { kind: 'deployment', id: deployment.id, name: deployment.commitSha },
