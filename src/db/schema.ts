@@ -1,4 +1,7 @@
 import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import type { HtmlHandling } from '../domain/html-handling.ts'
+import type { Indexing } from '../domain/indexing.ts'
+import type { RedirectStatus } from '../domain/redirect-status.ts'
 import type { GlobalRole, ProjectRole } from '../domain/roles.ts'
 
 /**
@@ -127,6 +130,8 @@ export const projects = sqliteTable('projects', {
   privateSiteResponse: text('private_site_response').$type<'not_found' | 'login'>(),
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),
+  htmlHandling: text('html_handling').$type<HtmlHandling>(),
+  indexing: text('indexing').$type<Indexing>().notNull().default('production'),
 })
 
 export const removedProjects = sqliteTable('removed_projects', {
@@ -261,6 +266,7 @@ export const aliases = sqliteTable('aliases', {
   isLocked: integer('is_locked', { mode: 'boolean' }).notNull().default(false),
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),
+  htmlHandling: text('html_handling').$type<HtmlHandling>(),
 })
 
 export const aliasHistory = sqliteTable('alias_history', {
@@ -339,6 +345,7 @@ export const proxyRules = sqliteTable('proxy_rules', {
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),
   isWrittenByAdmin: integer('is_written_by_admin', { mode: 'boolean' }).notNull().default(false),
+  status: integer('status').$type<RedirectStatus>(),
 })
 
 export const domains = sqliteTable('domains', {

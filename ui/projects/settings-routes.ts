@@ -71,6 +71,10 @@ const submitSettings = (ctx: Context, request: Request, id: string) => {
         displayName: form.text('displayName').trim(),
         isSpa: booleanOf(form.text('isSpa')),
       })),
+      addresses: change((form) => ({
+        htmlHandling: form.optional('htmlHandling') ?? null,
+        indexing: form.text('indexing'),
+      })),
       visibility: change((form) => ({
         isPublic: form.isTicked('isPublic'),
         requiredRole: form.text('requiredRole'),

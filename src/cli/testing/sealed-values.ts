@@ -12,7 +12,9 @@ export function storeSealedValues(folder: string): void {
   sqlite.run("INSERT INTO users VALUES ('u', 'a@example.com', NULL, 'admin', ?, 0, 0, 0)", [
     secrets.seal('totp', 'totp u'),
   ])
-  sqlite.run("INSERT INTO projects VALUES ('p', 'acme', 'docs', 'docs', 1, 0, 'guest', NULL, NULL, 0, 0)")
+  sqlite.run(
+    "INSERT INTO projects VALUES ('p', 'acme', 'docs', 'docs', 1, 0, 'guest', NULL, NULL, 0, 0, NULL, 'production')",
+  )
   sqlite.run("INSERT INTO project_secrets VALUES ('p', 'KEY', ?, 0, 'contributor')", [
     secrets.seal('value', 'project:p:secret:KEY'),
   ])
@@ -20,7 +22,7 @@ export function storeSealedValues(folder: string): void {
   const headers = JSON.stringify(sealHeaderConfig({ add: { 'x-key': 'header', 'x-unset': '' } }, options))
   sqlite.run(
     `INSERT INTO proxy_rules VALUES ('r', 'p', NULL, NULL, '/a', NULL, NULL, 'external_proxy', 'https://a.example', 1, 0,
-     30000, 0, 0, ?, NULL, 1, 0, NULL, 0, 0, 0)`,
+     30000, 0, 0, ?, NULL, 1, 0, NULL, 0, 0, 0, NULL)`,
     [headers],
   )
   const headersOfHook = JSON.stringify({ 'X-Key': sealHeader(secrets, 'h', 'X-Key', 'hook header') })

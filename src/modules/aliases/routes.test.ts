@@ -81,6 +81,7 @@ describe('POST', () => {
       deploymentId: deployments['a'],
       commitSha: shaOf('a'),
       isPublic: null,
+      htmlHandling: null,
       isSpa: null,
       requiredRole: null,
       isLocked: false,

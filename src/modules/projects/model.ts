@@ -1,4 +1,5 @@
 import { type Static, t } from 'elysia'
+import { HTML_HANDLINGS } from '../../domain/html-handling.ts'
 import { OWNER_NAME, PROJECT_NAME, TITLE } from '../../domain/names.ts'
 import type { InputOf } from '../../http/input-of.ts'
 import { orNull } from '../../http/or-null.ts'
@@ -30,6 +31,26 @@ const privateSiteResponse = t.Union([t.Literal('not_found'), t.Literal('login'),
   error: 'not_found, login, or null for the workspace setting',
 })
 
+const htmlHandling = t.Union(
+  [
+    t.Literal('auto-trailing-slash'),
+    t.Literal('force-trailing-slash'),
+    t.Literal('drop-trailing-slash'),
+    t.Literal('none'),
+  ],
+  {
+    error: `${HTML_HANDLINGS.join(', ')}, or null`,
+    description:
+      'The addresses of HTML files; null: /about shows about.html, and each file keeps its own name too',
+  },
+)
+const indexing = t.Union([t.Literal('production'), t.Literal('all'), t.Literal('none')], {
+  error: 'production, all or none',
+  description: 'What search engines may list: all but previews, everything, or nothing',
+})
+/** Null: as the project, on an alias. */
+export const htmlHandlingOrNull = orNull(htmlHandling)
+
 export const newProjectBody = t.Object({
   owner: ownerField,
   name: nameField,
@@ -48,6 +69,8 @@ export const projectPatchBody = t.Object({
   requiredRole: t.Optional(projectRole),
   isSpa: t.Optional(t.Union([t.Boolean(), t.Null()])),
   privateSiteResponse: t.Optional(privateSiteResponse),
+  htmlHandling: t.Optional(htmlHandlingOrNull),
+  indexing: t.Optional(indexing),
 })
 export type ProjectChange = InputOf<typeof projectPatchBody>
 
@@ -84,6 +107,8 @@ export const projectView = t.Object({
   requiredRole: projectRole,
   isSpa: orNull(t.Boolean()),
   privateSiteResponse,
+  htmlHandling: htmlHandlingOrNull,
+  indexing,
   url: orNull(t.String()),
   role: orNull(projectRole),
   createdAt: t.String(),

@@ -59,6 +59,11 @@ const proxyType = t.Union(
   { error: 'One of external_proxy, internal_rewrite, pipeline' },
 )
 
+const redirectStatus = t.Union(
+  [t.Literal(301), t.Literal(302), t.Literal(303), t.Literal(307), t.Literal(308)],
+  { error: 'One of 301, 302, 303, 307, 308', description: 'Of a redirect; null for every other kind' },
+)
+
 const settings = {
   stripPrefix: t.Optional(t.Boolean()),
   order: t.Optional(
@@ -134,6 +139,7 @@ export const ruleView = t.Object({
   methods: orNull(t.Array(t.String())),
   proxyType,
   targetUrl: t.String(),
+  status: orNull(redirectStatus),
   stripPrefix: t.Boolean(),
   order: t.Integer(),
   timeout: t.Integer(),

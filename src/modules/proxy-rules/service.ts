@@ -222,6 +222,7 @@ function freshRule(ctx: Context, level: RuleLevel, pathPattern: string): RuleRow
     debugEnabled: false,
     description: null,
     isWrittenByAdmin: false,
+    status: null,
     createdAt: now,
     updatedAt: now,
   }

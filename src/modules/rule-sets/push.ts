@@ -81,6 +81,7 @@ function draftOf(rule: NewRule, index: number, problem: Problem, warn: (text: st
     method: storedMethod(rule.method),
     methods: storedMethods(rule.methods),
     proxyType,
+    status: null,
     targetUrl: proxyType === 'pipeline' ? '' : storedTarget(rule.targetUrl ?? ''),
     stripPrefix: rule.stripPrefix ?? true,
     order: rule.order ?? index,
