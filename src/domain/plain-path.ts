@@ -34,6 +34,9 @@ export function lengthOfSpelling(path: string, prefix: string): number {
   return spelled
 }
 
+/** The characters of a raw path, each as it is spelled: alone, or in triplets. */
+export const charactersOf = (path: string): string[] => path.match(CHARACTERS) ?? []
+
 /** Marks may change places within a cluster, so the shortest beginning that has all of the prefix is looked for. */
 function lengthWithin(cluster: string, prefix: string): number {
   const ends = [...cluster.matchAll(CHARACTERS)].map(({ index, 0: spelled }) => index + spelled.length)
