@@ -330,7 +330,9 @@ export const proxyRules = sqliteTable('proxy_rules', {
   pathPattern: text('path_pattern').notNull(),
   method: text('method'),
   methods: text('methods'),
-  proxyType: text('proxy_type').$type<'external_proxy' | 'internal_rewrite' | 'pipeline'>().notNull(),
+  proxyType: text('proxy_type')
+    .$type<'external_proxy' | 'internal_rewrite' | 'pipeline' | 'redirect'>()
+    .notNull(),
   targetUrl: text('target_url').notNull(),
   stripPrefix: integer('strip_prefix', { mode: 'boolean' }).notNull(),
   order: integer('rule_order').notNull(),

@@ -159,10 +159,10 @@ function nearest404(targets: Manifest['targets'], plain: string): SiteFile | und
   return undefined
 }
 
-/** Redirects to the same path with a trailing `/`, for visitors who may see the site. */
-export function redirect(location: string, { isShared, commitSha }: Site): Response {
+/** Redirects visitors who may see the site. Browsers ask again each time, so that a change shows at once. */
+export function redirect(location: string, { isShared, commitSha }: Site, status = 308): Response {
   return new Response(null, {
-    status: 308,
+    status,
     headers: {
       location,
       'cache-control': `${isShared ? 'public' : 'private'}, max-age=0, must-revalidate`,

@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts'
 import { plainPath } from '../domain/plain-path.ts'
+import { answerRedirect } from './answer-redirect.ts'
 import { refuseView } from './gate.ts'
 import type { SitePages } from './pages.ts'
 import { serveAsset } from './serve-asset.ts'
@@ -61,6 +62,8 @@ function serveChosen(ctx: Context, pages: SitePages, site: Site, visit: Visit): 
       return serveAsset(ctx, pages, site, { arrival, visit })
     case 'internal_rewrite':
       return serveAsset(ctx, pages, site, { arrival, visit, rewritten: rewritten(rule, arrival.plain) })
+    case 'redirect':
+      return answerRedirect(rule.redirect, site, arrival)
     case 'pipeline':
       return trace === undefined
         ? servePipeline(ctx, { arrival, site, rule: rule.pipeline(), caller: callerOf() })

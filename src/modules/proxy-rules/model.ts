@@ -55,8 +55,8 @@ export function refuseShapelessRule(rule: Record<string, unknown>, prefix: strin
 }
 
 const proxyType = t.Union(
-  [t.Literal('external_proxy'), t.Literal('internal_rewrite'), t.Literal('pipeline')],
-  { error: 'One of external_proxy, internal_rewrite, pipeline' },
+  [t.Literal('external_proxy'), t.Literal('internal_rewrite'), t.Literal('pipeline'), t.Literal('redirect')],
+  { error: 'One of external_proxy, internal_rewrite, pipeline, redirect' },
 )
 
 const redirectStatus = t.Union(
@@ -80,6 +80,7 @@ const settings = {
   forwardCookies: t.Optional(t.Boolean()),
   headerConfig: t.Optional(orNull(headerConfigBody)),
   proxyType: t.Optional(proxyType),
+  status: t.Optional(orNull(redirectStatus)),
   pipelineConfig: t.Optional(orNull(t.Record(t.String(), t.Unknown(), { error: PIPELINE_CONFIG }))),
   method: t.Optional(orNull(method)),
   methods: t.Optional(
@@ -97,7 +98,7 @@ const settings = {
 const pathPattern = t.String({ error: 'A path pattern, such as /api/*', examples: ['/api/*'] })
 const targetUrl = t.String({
   maxLength: 4096,
-  error: 'An https address',
+  error: 'An https address; for a rewrite a path, for a redirect either, or an http address',
   examples: ['https://api.example.com'],
 })
 
