@@ -37,7 +37,7 @@ export const adminPages = (ctx: Context, explainer: Explainer) =>
     .use(recordPages(ctx))
     .use(peoplePages(ctx))
     .use(settingsPages(ctx))
-    .use(operationsPages(ctx))
+    .use(operationsPages(ctx, explainer))
     .use(keyPages(ctx))
     .use(webhookPages(ctx))
     .use(workspacePages(ctx))

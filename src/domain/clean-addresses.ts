@@ -34,6 +34,12 @@ function addUsual<File extends Named>(targets: Targets<File>, files: readonly Fi
   }
 }
 
+/** The address that a page is wanted at, where no other file has it. `path` ends in `.html`. */
+export function cleanAddress(path: string, handling: HtmlHandling | null): string {
+  if (handling === 'none') return path
+  return pageOf({ path }, handling ?? 'auto-trailing-slash').wanted
+}
+
 const INDEX = '/index.html'
 const HTML = '.html'
 

@@ -53,30 +53,36 @@ export function getRule(ctx: Context, grant: Grant, id: string): RuleView {
   return toView(ctx.secrets, rule, maySeeValues(ctx, grant, rule.projectId))
 }
 
-/** Throws 400 for an invalid pattern, target or header. Without `order` the rule becomes the last of its level. */
+/**
+ * Throws 400 for an invalid pattern, target or header. Without `order` the rule becomes the last of its level. `isIt`: a
+ * hand-made rule of the level that makes this one needless, and is returned in its place.
+ */
 export async function createRule(
   ctx: Context,
   grant: Grant,
   level: RuleLevel,
   input: NewRule,
+  isIt: (rule: RuleRow) => boolean = () => false,
 ): Promise<RuleView> {
   const fresh = freshRule(ctx, level, input.pathPattern)
   const written = withStatus({ ...fresh, ...columnsOf(input) }, input)
   const rule: RuleRow = { ...written, headerConfig: sealed(ctx, fresh, input, false) }
   checkRule(rule)
   await checkTarget(ctx, rule)
-  const currentGrant = inTransaction(ctx.db, (tx) => {
+  const made = inTransaction(ctx.db, (tx) => {
     const currentGrant = authorizeAgain(ctx, grant, 'traffic:configure')
     requireLevel(ctx, tx, grant, level)
+    const there = listHandMade(tx, level).find(isIt)
+    if (there !== undefined) return { grant: currentGrant, id: there.id }
     refuseSecrets(secretsBeyond(ctx, tx, currentGrant, level.projectId), undefined, rule)
     checkSchemas(ctx, grant, rule)
     const isWrittenByAdmin = isProjectAdmin(ctx, currentGrant, level.projectId)
     const placed = { ...rule, order: input.order ?? nextOrder(tx, level), isWrittenByAdmin }
     insertRule(tx, placed)
     audit(ctx, tx, grant.actor, { ...aboutRule('proxy_rule.create', rule), after: withoutSecrets(placed) })
-    return currentGrant
+    return { grant: currentGrant, id: rule.id }
   })
-  return getRule(ctx, currentGrant, rule.id)
+  return getRule(ctx, made.grant, made.id)
 }
 
 /** Throws 404 unless the level belongs to the project of the grant: the project or the alias may be gone by now. */
