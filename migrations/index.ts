@@ -21,6 +21,7 @@ import domainClaims from './0018_domain_claims.sql' with { type: 'text' }
 import webhooks from './0019_webhooks.sql' with { type: 'text' }
 import aliasReasons from './0020_alias_reasons.sql' with { type: 'text' }
 import deviceLogin from './0021_device_login.sql' with { type: 'text' }
+import routingFiles from './0026_routing_files.sql' with { type: 'text' }
 import siteSettings from './0027_site_settings.sql' with { type: 'text' }
 
 /** Append only: an applied migration is never edited, renamed or reordered. Imported as text, so they are in the executable. */
@@ -46,6 +47,7 @@ export const migrations: readonly Migration[] = [
   { name: '0019_webhooks', sql: webhooks },
   { name: '0020_alias_reasons', sql: aliasReasons },
   { name: '0021_device_login', sql: deviceLogin },
+  { name: '0026_routing_files', sql: routingFiles },
   { name: '0027_site_settings', sql: siteSettings },
 ]
 

@@ -227,6 +227,26 @@ describe('output', () => {
   })
 })
 
+test('--dry-run compiles the routing files and prints what is refused', async () => {
+  at.write('_redirects', '/a /b\n/bad\n/x https://127.0.0.1/ 200\n')
+  at.write('_headers', '/*\n  X-A: b\n')
+  const plain = await at.deploy(['--dry-run'])
+  expect([plain.code, plain.err()]).toEqual([
+    0,
+    expect.stringContaining('_redirects:2 the line has no target'),
+  ])
+  const json = JSON.parse((await at.deploy(['--dry-run', '--json'])).out())
+  expect(json.routing).toMatchObject({
+    redirects: 2,
+    headers: 1,
+    refused: 1,
+    problems: [{ file: '_redirects', line: 2 }],
+  })
+  at.write('docs/_headers', '/*\n  Basic-Auth: a:b\n')
+  const refused = await at.deploy(['--dry-run'])
+  expect([refused.code, refused.err()]).toEqual([1, expect.stringContaining('docs/_headers:2')])
+})
+
 test.each([
   ['a backslash', 'a\\b.txt', 'has a \\ in its name'],
   ['a line end', 'a\nb.txt', 'control characters'],

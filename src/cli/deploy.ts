@@ -14,6 +14,7 @@ import { type HashThread, startHashThread } from './deploy/hash-thread.ts'
 import { type HashedFile, hashFiles, manifestSha, unwrapped } from './deploy/manifest.ts'
 import { noteLeftOut, noteUncommitted, writeNotes } from './deploy/notes.ts'
 import { type Amount, createProgress, describeAmount, formatBytes, type Progress } from './deploy/progress.ts'
+import { readRouting, summaryOf, writeProblems } from './deploy/routing.ts'
 import {
   type DeployFlags,
   type DeploySettings,
@@ -111,6 +112,8 @@ async function showDeploy(
   const progress = createProgress(io)
   const { files, target } = await readTarget(found(), { settings, folder, flags, io, progress, thread })
   noteLeftOut(leftOut, progress)
+  const routing = readRouting(files)
+  if (routing !== null) writeProblems(routing, io)
   const { files: fileCount, bytes: totalSize } = amountOf(files)
   if (flags.json) {
     const entries = files.map(({ path, size, sha256 }) => ({ path, size, sha256 }))
@@ -121,6 +124,7 @@ async function showDeploy(
       fileCount,
       totalSize,
       files: entries,
+      ...(routing === null ? {} : { routing: summaryOf(routing) }),
     })
     return
   }

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs'
 import { relative } from 'node:path'
 import { AppError, messageOf } from '../domain/errors.ts'
+import { type FileProblem, problemLine } from '../domain/routing/compile.ts'
 import { Arrival, type Peer } from '../http/arrival.ts'
 import { createSockets, type SocketOwner } from '../http/wire.ts'
 import { operatorGrant } from '../modules/auth/authorize.ts'
@@ -89,7 +90,7 @@ export async function startTwin(
   const site = { host: `production--${REPO}--${SITE_OWNER}.${lab.ctx.config.baseDomain}`, projectId: '' }
   const listeners: Shown['listeners'] = new Set()
   const publish = async () => {
-    site.projectId = await publishFolder(lab, folder)
+    site.projectId = await publishFolder(lab, folder, io)
     putSecrets(lab, site.projectId, io)
     await publishRules(lab, site.projectId, folder, io)
     for (const listener of listeners) listener.enqueue('data: changed\n\n')
@@ -210,7 +211,7 @@ function liveStream(listeners: Shown['listeners']): Response {
 }
 
 /** Publishes like an upload: a new deployment each time, which replaces the one before. */
-async function publishFolder(lab: Lab, folder: string): Promise<string> {
+async function publishFolder(lab: Lab, folder: string, io: Io): Promise<string> {
   const form = new FormData()
   const commitSha = Bun.SHA1.hash(lab.ctx.newId(), 'hex')
   const fields = { owner: SITE_OWNER, repo: REPO, commitSha, alias: 'production', isPublic: 'true' }
@@ -220,9 +221,11 @@ async function publishFolder(lab: Lab, folder: string): Promise<string> {
     throw new CommandFailure(`${folder} holds nothing to serve; an index.html is enough`)
   for (const { path, absolutePath } of files)
     form.append('file', new File([await Bun.file(absolutePath).bytes()], path))
-  const { deployment } = (await lab.api('POST', '/api/deployments', form)) as {
+  const { deployment, routing } = (await lab.api('POST', '/api/deployments', form)) as {
     deployment: { projectId: string }
+    routing: { problems: FileProblem[] }
   }
+  for (const problem of routing.problems) io.stderr.write(`${printable(problemLine(problem))}\n`)
   return deployment.projectId
 }
 

@@ -32,6 +32,13 @@ async function run(args: string[], env: Record<string, string> = {}) {
   return { code, stdout: io.out(), stderr: io.err() }
 }
 
+test('-H adds headers, which may hold commas, and no credentials', async () => {
+  const url = `http://${fixture.site.aliasHost}/`
+  const headers = ['-H', 'Accept-Language: de, en;q=0.5', '-H', 'Cookie: a=1']
+  expect((await run([url, ...headers])).code).toBe(0)
+  for (const bad of ['Authorization: x', 'nonsense']) expect((await run([url, '-H', bad])).code).toBe(2)
+})
+
 test('says each step on a line of its own, or all as JSON', async () => {
   const url = `http://${fixture.site.aliasHost}/`
   const { code, stdout } = await run([url])

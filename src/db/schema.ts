@@ -396,6 +396,13 @@ export const auditLog = sqliteTable('audit_log', {
   targetName: text('target_name'),
 })
 
+/** `compiled` is JSON. */
+export const deploymentRouting = sqliteTable('deployment_routing', {
+  deploymentId: text('deployment_id').notNull(),
+  folder: text('folder').notNull(),
+  compiled: text('compiled').notNull(),
+})
+
 export const siteGeneration = sqliteTable('site_generation', {
   id: integer('id').primaryKey(),
   sites: integer('sites').notNull(),

@@ -20,3 +20,14 @@ function rulesFor(scope: 'public' | 'private') {
     other: `${scope}, max-age=300, must-revalidate`,
   }
 }
+
+const DIRECTIVES = /(?:[^,"]|"(?:\\.|[^"\\])*"?)+/g
+
+/** The same for one visitor alone: without `public` and lifetimes for shared caches. RFC 9111 §5.2.2. */
+export function privateCacheControl(value: string): string {
+  const directives = (value.match(DIRECTIVES) ?? []).map((one) => one.trim())
+  const kept = directives.filter(
+    (one) => one !== '' && !/^(?:public|private|s-maxage|proxy-revalidate)\b/i.test(one),
+  )
+  return kept.some((one) => /^no-store$/i.test(one)) ? 'no-store' : ['private', ...kept].join(', ')
+}

@@ -11,6 +11,7 @@ export const ERROR_CODES = {
   CROSS_ORIGIN_REQUEST: 'a page of another site sent this',
   EMAIL_ALREADY_EXISTS_ERROR: 'sign in instead',
   EMAIL_NOT_CONFIGURED: 'the server has no SMTP_URL',
+  HEADERS_BASIC_AUTH: 'a _headers file asks for a password; make the project or the alias private instead',
   INSUFFICIENT_SCOPE: 'the validator asks for scopes, which keys do not have',
   INVITATION_INVALID: 'the invitation is used, expired or for another email',
   MFA_CODE_INVALID: 'the second step failed',

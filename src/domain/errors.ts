@@ -9,6 +9,7 @@ const TABLE = {
   method_not_allowed: [405, 'Method Not Allowed'],
   timed_out: [408, 'Request Timeout'],
   conflict: [409, 'Conflict'],
+  gone: [410, 'Gone'],
   precondition_failed: [412, 'Precondition Failed'],
   too_large: [413, 'Payload Too Large'],
   unsupported_media_type: [415, 'Unsupported Media Type'],

@@ -1,12 +1,13 @@
 import type { Context } from '../context.ts'
 import { generationCache } from '../db/generation.ts'
+import type { Dressing } from './dressing.ts'
 import { maySeeStill } from './gate-memory.ts'
-import { serveFile } from './serve-file.ts'
+import { type Sending, serveFile } from './serve-file.ts'
 import type { Site } from './site.ts'
 import type { SiteFile } from './site-file.ts'
 
 /** `host` is the `Host` header, which may name another host than the URL does. */
-type KnownFile = { host: string | null; site: Site; file: SiteFile }
+type KnownFile = { host: string | null; site: Site; file: SiteFile; how: Sending }
 const byUrl = generationCache<KnownFile>('sites', 20_000)
 
 /**
@@ -18,10 +19,10 @@ export function serveKnownUrl(ctx: Context, request: Request): Response | undefi
   const known = byUrl.peek(ctx.db, request.url)
   if (known === undefined || known.host !== request.headers.get('host') || request.method !== 'GET')
     return undefined
-  const { site, file } = known
+  const { site, file, how } = known
   if (!site.isShared && !maySeeStill(ctx, request, site)) return undefined
   try {
-    return serveFile(ctx, request, file, site)
+    return serveFile(ctx, request, file, site, how)
   } catch {
     return undefined
   }
@@ -31,8 +32,14 @@ export function serveKnownUrl(ctx: Context, request: Request): Response | undefi
  * For a GET on the site's own host that only a file can answer. URLs with a query are not kept, because anybody can make
  * up many, nor those whose host a proxy may replace.
  */
-export function knowUrl(ctx: Context, request: Request, site: Site, file: SiteFile): void {
+export function knowUrl(
+  ctx: Context,
+  request: Request,
+  site: Site,
+  file: SiteFile,
+  dressing: Dressing | undefined,
+): void {
   const { method, url, headers } = request
   if (method !== 'GET' || ctx.config.trustProxy.length > 0 || url.includes('?')) return
-  byUrl.get(ctx.db, url, () => ({ host: headers.get('host'), site, file }))
+  byUrl.get(ctx.db, url, () => ({ host: headers.get('host'), site, file, how: { status: 200, dressing } }))
 }

@@ -39,12 +39,16 @@ export function servePathForm(
     // `/public/...` ignores credentials. contract §4.
     callerOf: isAnonymous ? () => nobody(callerOf()) : callerOf,
   })
-  if (visit.rule !== undefined) return serveRuled(ctx, pages, form, visit)
+  if (visit.rule !== undefined || visit.line !== undefined || visit.routes?.mayProxy() === true)
+    return serveRuled(ctx, pages, form, visit)
   const answer = serveSite(ctx, pages, site, visit)
   if (!(answer instanceof Response)) return answer.then((late) => sandboxed(late, site))
+  if (visit.routes !== undefined) dropWhatIsKept(answer.headers)
   const isPage = runsAsPage(answer.headers.get('content-type') ?? mimeTypeOf(visit.arrival.plain))
   const hostPath = answer.status < 400 && isPage && isDocument(request) ? pathOnHost(site, rest) : undefined
-  return hostPath === undefined ? sandboxed(answer, site) : toSiteHost(ctx, site, hostPath, search)
+  return hostPath === undefined
+    ? sandboxed(answer, site, visit.routes !== undefined)
+    : toSiteHost(ctx, site, hostPath, search)
 }
 
 /**
@@ -79,7 +83,7 @@ async function serveRuled(
   if (hostPath !== undefined) return toSiteHost(ctx, site, hostPath, search)
   const answer = await serveSite(ctx, pages, site, visit)
   dropWhatIsKept(answer.headers)
-  return sandboxed(answer, site)
+  return sandboxed(answer, site, visit.rule === undefined)
 }
 
 /** Browsers also process the headers of the response that opens a WebSocket. */
@@ -149,8 +153,11 @@ function toSiteHost(ctx: Context, site: Site, path: string, search: string): Res
   })
 }
 
-function sandboxed(answer: Response, site: Site): Response {
+/** `keepsPolicy`: a policy of the site's own is sent besides, which can only forbid more. contract 13 §3. */
+function sandboxed(answer: Response, site: Site, keepsPolicy = false): Response {
+  const own = keepsPolicy ? answer.headers.get('content-security-policy') : null
   answer.headers.set('content-security-policy', SANDBOX)
+  if (own !== null) answer.headers.append('content-security-policy', own)
   if (site.visibility.isPublic) answer.headers.set('access-control-allow-origin', '*')
   return answer
 }

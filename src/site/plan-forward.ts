@@ -30,6 +30,7 @@ export function planForward(rule: SiteRule, to: RuleTarget, { arrival, facts }: 
  * called.
  */
 function targetOf(rule: SiteRule, to: RuleTarget, { path, search }: Arrival): string {
+  if (rule.wholeTarget !== undefined) return rule.wholeTarget
   const rest = restOfPath(rule, path)
   const query = joinQueries(to.search, search)
   if (rest === '') return `${to.pathname}${query}`

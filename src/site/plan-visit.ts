@@ -2,6 +2,7 @@ import type { Context } from '../context.ts'
 import { isPartOfAnother } from '../http/part-of-another.ts'
 import { chooseRule } from './choose-rule.ts'
 import { nobody } from './nobody.ts'
+import { routedVisit } from './routed-visit.ts'
 import type { Site } from './site.ts'
 import { chooseVariant } from './traffic.ts'
 import type { Visit, Visitor } from './visit.ts'
@@ -25,7 +26,11 @@ export function chooseWay(
     return { to: 'service' }
   }
   const { shown, visit } = planVisit(ctx, site, visitor)
-  if (visit.rule !== undefined || !isApiRoute(plain)) return { to: 'site', shown, visit }
+  if (visit.rule !== undefined || visit.line !== undefined || !isApiRoute(plain))
+    return { to: 'site', shown, visit }
+  const line = visit.routes?.proxied()
+  if (line !== undefined) return { to: 'site', shown, visit: { ...visit, line } }
+  visit.routes?.traceRest()
   trace?.add('api', 'No rule takes the path, and it is an API route')
   return { to: 'service' }
 }
@@ -38,8 +43,12 @@ export function planVisit(ctx: Context, site: Site, visitor: Visitor): { shown: 
   const { arrival, callerOf, trace } = visitor
   const variant = site.split === null ? undefined : chooseVariant(ctx, site, site.split, visitor)
   const shown = variant?.site ?? site
-  const rule = shown.rules.length === 0 ? undefined : chooseRule(shown.rules, arrival, trace)
   // Lazy: few requests need it, so most avoid reading two headers.
   const callerHere = () => (isPartOfAnother(arrival.request) ? nobody(callerOf()) : callerOf())
-  return { shown, visit: { ...visitor, callerOf: callerHere, rule, variant } }
+  const here = { ...visitor, callerOf: callerHere, variant }
+  const routes = shown.hasRouting ? routedVisit(ctx, shown, here) : undefined
+  const line = routes?.redirect()
+  const hasRules = line === undefined && shown.rules.length > 0
+  const rule = hasRules ? chooseRule(shown.rules, arrival, trace) : undefined
+  return { shown, visit: { ...here, routes, line, rule } }
 }

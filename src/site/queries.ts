@@ -34,6 +34,7 @@ export type SiteRow = {
   /** When the alias was last moved or set; 0 for a deployment by its SHA. */
   aliasUpdatedAt: number
   label: string | null
+  hasRouting: number
 }
 
 const SITE_COLUMNS = `
@@ -42,7 +43,8 @@ const SITE_COLUMNS = `
   a.id AS aliasId, a.name AS aliasName, a.is_public AS aliasIsPublic,
   a.required_role AS aliasRequiredRole, a.is_spa AS aliasIsSpa, d.id AS deploymentId,
   coalesce(a.base_path, d.base_path) AS hostBasePath,
-  d.commit_sha AS commitSha, d.version, d.updated_at AS updatedAt, coalesce(a.updated_at, 0) AS aliasUpdatedAt`
+  d.commit_sha AS commitSha, d.version, d.updated_at AS updatedAt, coalesce(a.updated_at, 0) AS aliasUpdatedAt,
+  EXISTS (SELECT 1 FROM deployment_routing r WHERE r.deployment_id = d.id) AS hasRouting`
 
 /** A single indexed read, independent of the number of sites. */
 export function findSiteByLabel(db: Db, label: string): SiteRow | null {
@@ -89,6 +91,13 @@ export function findSitesBySha(db: Db, owner: string, repo: string, from: string
        WHERE p.owner = ? AND p.name = ? AND d.commit_sha >= ? AND d.commit_sha < ? LIMIT 2`,
   ).all(owner, repo, from, to)
 }
+
+/** The compiled routing files of a folder of a deployment, as JSON. */
+export const findRouting = (db: Db, deploymentId: string, folder: string): string | null =>
+  prepared<{ compiled: string }>(
+    db,
+    'SELECT compiled FROM deployment_routing WHERE deployment_id = ? AND folder = ?',
+  ).get(deploymentId, folder)?.compiled ?? null
 
 type FileRow = KnownBlob & { path: string }
 

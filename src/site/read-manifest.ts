@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts'
 import { addCleanAddresses } from '../domain/clean-addresses.ts'
 import type { HtmlHandling } from '../domain/html-handling.ts'
+import { isRoutingFile } from '../domain/routing/compile.ts'
 import { isSentCompressed } from '../modules/deployments/traits.ts'
 import { listFiles, listVariants } from './queries.ts'
 import { SiteFile } from './site-file.ts'
@@ -33,6 +34,7 @@ export function readManifest(ctx: Context, row: ManifestSource): Manifest {
   const hasFile = (path: string) => fileAt(targets, path) !== undefined
   const place = { ctx, hasFile, updatedAt: source.updatedAt, commitSha: source.commitSha }
   for (const { path: storedPath, ...blob } of files) {
+    if (isRoutingFile(storedPath)) continue
     const path = `/${storedPath.slice(prefix.length)}`
     const known = forms.get(blob.sha256)
     const variants = known !== undefined && isSentCompressed(ctx, path, blob) ? known : []

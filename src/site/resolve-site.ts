@@ -155,6 +155,7 @@ function toSite(
     htmlHandling: row.htmlHandling,
     isNoindex: isNoindex(row.indexing, place),
     visibility,
+    hasRouting: row.hasRouting === 1,
     rules,
     split: null,
     pathPrefix,

@@ -7,6 +7,7 @@ import { AppError } from '../domain/errors.ts'
 import type { Arrival } from '../http/arrival.ts'
 import { errorResponse } from '../http/error-response.ts'
 import { decideAppPage } from './app-page.ts'
+import type { Dressing } from './dressing.ts'
 import { knowUrl } from './known-urls.ts'
 import { loadManifest, manifestKey } from './manifest.ts'
 import { notFound, plainNotFound, type SitePages } from './pages.ts'
@@ -16,6 +17,7 @@ import { serveFile } from './serve-file.ts'
 import type { Site } from './site.ts'
 import type { SiteFile } from './site-file.ts'
 import type { Trace } from './trace.ts'
+import { unlisted } from './unlisted.ts'
 import type { Visit } from './visit.ts'
 
 const KEEP_EARLIER_MS = WEEK_MS
@@ -26,34 +28,50 @@ type AssetRequest = {
   visit?: Visit
   /** The plain path that a rule puts in place of the visitor's. */
   rewritten?: string
+  /** What the site's routing files do to the headers of a file; asked when one is sent. */
+  dress?: () => Dressing | undefined
 }
 
 /** The file that is looked for. */
-type Wanted = { arrival: Arrival; plain: string; trace: Trace | undefined }
+type Wanted = { arrival: Arrival; plain: string; trace: Trace | undefined; dress?: AssetRequest['dress'] }
 
 /** Serves the file to visitors who may see the site. */
 export function serveAsset(
   ctx: Context,
   pages: SitePages,
   site: Site,
-  { arrival, visit, rewritten }: AssetRequest,
+  { arrival, visit, rewritten, dress }: AssetRequest,
 ): Response {
   const { request, mount, search } = arrival
-  if (!isPlainRead(request))
-    return errorResponse(
-      new AppError('method_not_allowed', `Files support GET and HEAD, not ${request.method}`, {
-        headers: { allow: 'GET, HEAD' },
-      }),
-    )
-  const wanted = { arrival, plain: rewritten ?? arrival.plain, trace: visit?.trace }
+  if (!isPlainRead(request)) return onlyReads(request)
+  const wanted = {
+    arrival,
+    plain: rewritten ?? arrival.plain,
+    trace: visit?.trace,
+    ...(dress === undefined ? {} : { dress }),
+  }
   const { targets } = loadManifest(ctx, site)
   const target = rewritten === undefined ? targets.get(wanted.plain) : shownAt(targets, rewritten)
   if (target === undefined) return serveMissing(ctx, pages, site, targets, wanted)
   traceFile(wanted, target)
   if ('redirectTo' in target) return redirect(`${mount}${encodePath(target.redirectTo)}${search}`, site)
-  if (visit === undefined) knowUrl(ctx, request, site, target)
-  return serveFile(ctx, request, target, site)
+  const dressing = dress?.()
+  if (visit === undefined) knowUrl(ctx, request, site, target, dressing)
+  return serveFile(ctx, request, target, site, { status: 200, dressing })
 }
+
+/** Whether there is a file for a plain path, or one of an earlier deployment: before what stands in for a missing one. */
+export const isAnswered = (ctx: Context, site: Site, plain: string): boolean =>
+  loadManifest(ctx, site).targets.has(plain) ||
+  (mayBeOfEarlier(plain) && findEarlier(ctx, site, plain) !== undefined)
+
+/** The answer to a method that files do not support. */
+export const onlyReads = ({ method }: Request): Response =>
+  errorResponse(
+    new AppError('method_not_allowed', `Files support GET and HEAD, not ${method}`, {
+      headers: { allow: 'GET, HEAD' },
+    }),
+  )
 
 function traceFile({ plain, trace }: Wanted, target: Target): void {
   if ('redirectTo' in target)
@@ -76,27 +94,22 @@ function serveMissing(
   targets: Manifest['targets'],
   wanted: Wanted,
 ): Response {
-  const { arrival, plain } = wanted
+  const { arrival, plain, dress } = wanted
   const { request } = arrival
   const earlier = mayBeOfEarlier(plain) ? findEarlier(ctx, site, plain) : undefined
   if (earlier !== undefined) {
     traceMissing(wanted, ': that of an earlier deployment is sent')
-    return serveFile(ctx, request, earlier, site)
+    return serveFile(ctx, request, earlier, site, { status: 200, dressing: dress?.() })
   }
   const app = pageOfApp(site, targets, wanted)
   if (app !== undefined) {
     traceMissing(wanted, `: ${app.path} is sent, because the site is a single-page app`)
-    return serveFile(ctx, request, app, site)
+    return serveFile(ctx, request, app, site, { status: 200, dressing: dress?.() })
   }
   const page = isScript(plain) ? undefined : nearest404(targets, plain)
   traceMissing(wanted, page === undefined ? '' : `: the page ${page.path} is sent`)
-  if (page !== undefined) return serveFile(ctx, request, page, site, 404)
+  if (page !== undefined) return serveFile(ctx, request, page, site, { status: 404, dressing: dress?.() })
   return unlisted(isScript(plain) ? plainNotFound() : notFound(pages, arrival), site)
-}
-
-function unlisted(answer: Response, { isNoindex }: Site): Response {
-  if (isNoindex) answer.headers.set('x-robots-tag', 'noindex')
-  return answer
 }
 
 /** The page of a single-page app, if the site is one and this request for a missing file gets it. contract 12.4. */
@@ -159,10 +172,10 @@ function nearest404(targets: Manifest['targets'], plain: string): SiteFile | und
   return undefined
 }
 
-/** Redirects visitors who may see the site. Browsers ask again each time, so that a change shows at once. */
-export function redirect(location: string, { isShared, commitSha }: Site, status = 308): Response {
+/** Redirects to another spelling of the same address, for visitors who may see the site. */
+export function redirect(location: string, { isShared, commitSha }: Site): Response {
   return new Response(null, {
-    status,
+    status: 308,
     headers: {
       location,
       'cache-control': `${isShared ? 'public' : 'private'}, max-age=0, must-revalidate`,

@@ -3,7 +3,8 @@ import type { Arrival } from '../http/arrival.ts'
 import { chooseRule } from './choose-rule.ts'
 import { maySeeStill } from './gate-memory.ts'
 import type { SitePages } from './pages.ts'
-import { isOurs, isPlainRead, serveAsset } from './serve-asset.ts'
+import { dressingOfFile } from './routed-visit.ts'
+import { isAnswered, isOurs, isPlainRead, serveAsset } from './serve-asset.ts'
 import type { Site } from './site.ts'
 
 /**
@@ -17,9 +18,10 @@ export function serveFileAtOnce(
   arrival: Arrival,
 ): Response | undefined {
   if (!isPlainRead(arrival) || isOurs(arrival.plain) || !isFileOnly(site, arrival)) return undefined
-  return site.isShared || maySeeStill(ctx, arrival.request, site)
-    ? serveAsset(ctx, pages, site, { arrival })
-    : undefined
+  if (!site.isShared && !maySeeStill(ctx, arrival.request, site)) return undefined
+  if (!site.hasRouting) return serveAsset(ctx, pages, site, { arrival })
+  const dressing = dressingOfFile(ctx, site, arrival, () => isAnswered(ctx, site, arrival.plain))
+  return dressing === null ? undefined : serveAsset(ctx, pages, site, { arrival, dress: () => dressing })
 }
 
 /** The site is the same for everybody who may see it, and no rule takes the request. */

@@ -4,10 +4,16 @@ import { AppError } from '../domain/errors.ts'
 import { decideConditional, ifRangeAllows, parseRange } from '../domain/http-conditions.ts'
 import { errorResponse } from '../http/error-response.ts'
 import { bodyOf, LARGEST_KEPT, rangeOf } from './body-cache.ts'
+import type { Dressing } from './dressing.ts'
 import { multipartRanges } from './multipart-ranges.ts'
 import type { Site } from './site.ts'
 import type { Representation, Shown, SiteFile } from './site-file.ts'
 import { withHeaders } from './with-headers.ts'
+
+/** With which status a file is sent, and what the site's routing files do to its headers. */
+export type Sending = { status: number; dressing: Dressing | undefined }
+
+const AS_IT_IS: Sending = { status: 200, dressing: undefined }
 
 /**
  * Responds with a file: 200, 206, 304, 412 or 416. With another `status` (a 404 page) the file is sent whole, without
@@ -18,18 +24,19 @@ export function serveFile(
   request: Request,
   file: SiteFile,
   site: Shown & Pick<Site, 'shownSince'>,
-  status = 200,
+  { status, dressing }: Sending = AS_IT_IS,
 ): Response {
   const asked = request.headers
   const form = file.available.length === 0 ? file.as('identity') : choose(file, asked.get('accept-encoding'))
-  const headers = form.headers(site)
+  const plain = form.headers(site)
+  const headers = dressing === undefined ? plain : dressing.whole(plain)
   if (status !== 200)
     return new Response(bodyOf(ctx, form.blob), {
       status,
       headers: withHeaders(headers, { 'cache-control': 'no-store' }),
     })
 
-  const refusal = answerCondition(request, form, file.lastModified, site)
+  const refusal = answerCondition(request, form, file.lastModified, site, dressing)
   if (refusal !== undefined) return refusal
   const range = asked.get('range')
   if (
@@ -51,13 +58,14 @@ function answerCondition(
   form: Representation,
   lastModified: number,
   site: Shown & Pick<Site, 'shownSince'>,
+  dressing: Dressing | undefined,
 ): Response | undefined {
   const ifNoneMatch = asked.get('if-none-match')
   const ifMatch = asked.get('if-match')
   const ifUnmodifiedSince = asked.get('if-unmodified-since')
   // The usual case: a browser sends the one tag it received, and the date does not matter then.
   if (ifNoneMatch === form.etag && ifMatch === null && ifUnmodifiedSince === null)
-    return form.notModified(site)
+    return notModified(form, site, dressing)
   const ifModifiedSince = asked.get('if-modified-since')
   if (ifNoneMatch === null && ifModifiedSince === null && ifMatch === null && ifUnmodifiedSince === null)
     return undefined
@@ -68,12 +76,15 @@ function answerCondition(
     lastModified,
     shownSince: site.shownSince,
   })
-  if (decision === 'not_modified') return form.notModified(site)
+  if (decision === 'not_modified') return notModified(form, site, dressing)
   if (decision === 'proceed') return undefined
   return errorResponse(
     new AppError('precondition_failed', 'The file does not match If-Match or If-Unmodified-Since'),
   )
 }
+
+const notModified = (form: Representation, site: Shown, dressing: Dressing | undefined): Response =>
+  dressing === undefined ? form.notModified(site) : dressing.notModified(form.headers(site))
 
 function choose(file: SiteFile, acceptEncoding: string | null): Representation {
   return file.as(chooseEncoding(acceptEncoding, file.available))

@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts'
+import { privateCacheControl } from '../domain/cache-control.ts'
 import { MINUTE_MS } from '../domain/durations.ts'
 import { AppError } from '../domain/errors.ts'
 import { isEventStream } from '../domain/event-stream.ts'
@@ -194,11 +195,7 @@ const UNBUFFERED = 'x-accel-buffering'
 
 /** Drops `public` and lifetimes for shared caches: a cache unknown to us must not serve the response to others. */
 function keepPrivate(headers: Headers): void {
-  const directives = (headers.get('cache-control') ?? '').split(',').map((one) => one.trim())
-  const kept = directives.filter(
-    (one) => one !== '' && !/^(public|s-maxage\b.*|private|proxy-revalidate)$/i.test(one),
-  )
-  headers.set('cache-control', kept.includes('no-store') ? 'no-store' : ['private', ...kept].join(', '))
+  headers.set('cache-control', privateCacheControl(headers.get('cache-control') ?? ''))
   headers.append('vary', 'Cookie')
 }
 

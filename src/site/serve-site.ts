@@ -1,9 +1,10 @@
 import type { Context } from '../context.ts'
 import { plainPath } from '../domain/plain-path.ts'
-import { answerRedirect } from './answer-redirect.ts'
 import { refuseView } from './gate.ts'
 import type { SitePages } from './pages.ts'
+import { redirectByRule } from './redirect-to.ts'
 import { serveAsset } from './serve-asset.ts'
+import { serveByLines, serveLine } from './serve-line.ts'
 import { explainPipeline, servePipeline } from './serve-pipeline.ts'
 import { serveProxy } from './serve-proxy.ts'
 import { isWebSocket, serveWebSocket } from './serve-websocket.ts'
@@ -29,6 +30,7 @@ export function serveSite(
   traceView(site, visit, refusal)
   if (refusal !== undefined) return refusal
   const answer = serveChosen(ctx, pages, site, visit)
+  visit.routes?.traceRest()
   if (variant === undefined && site.visibility.isPublic) return answer
   const marked = (response: Response): Response => {
     if (!site.visibility.isPublic) keepFromOthers(response.headers)
@@ -56,14 +58,17 @@ function traceView({ visibility }: Site, { trace }: Visit, refusal: Response | u
 
 /** Serves the file, or the response of the rule that takes the request. */
 function serveChosen(ctx: Context, pages: SitePages, site: Site, visit: Visit): Response | Promise<Response> {
-  const { arrival, rule, callerOf, trace } = visit
+  const { arrival, rule, callerOf, trace, line, routes } = visit
+  if (line !== undefined && routes !== undefined) return serveLine(ctx, pages, site, visit, { line, routes })
   switch (rule?.record.proxyType) {
     case undefined:
-      return serveAsset(ctx, pages, site, { arrival, visit })
+      return routes === undefined
+        ? serveAsset(ctx, pages, site, { arrival, visit })
+        : serveByLines(ctx, pages, site, visit, routes)
     case 'internal_rewrite':
       return serveAsset(ctx, pages, site, { arrival, visit, rewritten: rewritten(rule, arrival.plain) })
     case 'redirect':
-      return answerRedirect(rule.redirect, site, arrival)
+      return redirectByRule(site, rule.redirect, arrival)
     case 'pipeline':
       return trace === undefined
         ? servePipeline(ctx, { arrival, site, rule: rule.pipeline(), caller: callerOf() })

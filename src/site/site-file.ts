@@ -86,13 +86,18 @@ export class Representation {
   }
 }
 
-function notModifiedInit(whole: Headers): ResponseInit {
+const notModifiedInit = (whole: Headers): ResponseInit => ({ status: 304, headers: headersOf304(whole, []) })
+
+const KEPT_BY_304 = ['etag', 'cache-control', 'vary', 'x-svc-commit', 'content-type', 'x-robots-tag'] as const
+
+/** Of the headers of a whole answer those of a 304, and `more` of them. */
+export function headersOf304(whole: Headers, more: Iterable<string>): Headers {
   const headers = new Headers()
-  for (const name of ['etag', 'cache-control', 'vary', 'x-svc-commit', 'content-type', 'x-robots-tag']) {
+  for (const name of [...KEPT_BY_304, ...more]) {
     const value = whole.get(name)
     if (value !== null) headers.set(name, value)
   }
-  return { status: 304, headers }
+  return headers
 }
 
 type Encoding = ContentCoding | 'identity'

@@ -22,6 +22,8 @@ export type SiteRule = {
   target: RuleTarget | null
   /** Null unless it is a redirect; one that cannot be read takes no request. */
   redirect: RedirectRule | null
+  /** Path and query that are called whatever the visitor's are, for a line of `_redirects`. */
+  wholeTarget?: string
   /** For pipeline rules. Always returns the same object, because the compiled pipeline is cached by it. */
   pipeline: () => PipelineRule
   /** With decrypted values; decrypted when the first request needs them. */

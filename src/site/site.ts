@@ -26,6 +26,8 @@ export type Site = {
   /** Its answers ask search engines not to list them. */
   isNoindex: boolean
   visibility: Visibility
+  /** Whether the deployment has routing files that were compiled, in whatever folder. */
+  hasRouting: boolean
   /** In the order they are tried, including disabled ones. */
   rules: readonly SiteRule[]
   /** The traffic split of a mapped host; null on the sites of the split. */

@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { parseHeaders } from '../domain/routing/headers.ts'
+import { parseRedirects } from '../domain/routing/redirects.ts'
 import { type ProxyFixture, proxyFixture } from '../testing/proxy-fixture.ts'
 
 /** The setups in docs/sites.md for sites that need more than a generator's files. */
@@ -41,7 +44,17 @@ test('a path that ends like a file is not a page of an app, unless a rewrite say
   expect(await fixture.send('/files/report.pdf', page)).toMatchObject({ status: 200, text: 'home' })
 })
 
-test('_redirects is a file like any other', async () => {
-  expect(await fixture.send('/_redirects')).toMatchObject({ status: 200, text: '/old /new 301' })
-  expect(await fixture.send('/old', page)).toMatchObject({ status: 200, text: 'home' })
+test('_redirects and _headers are in force and at no address', async () => {
+  expect(await fixture.send('/old', page)).toMatchObject({ status: 301, headers: { location: '/new' } })
+  expect((await fixture.send('/_redirects')).text).not.toContain('/old')
+})
+
+test('the examples of the manual are understood, line by line', async () => {
+  const manual = await Bun.file(join(import.meta.dir, '../../docs/sites.md')).text()
+  const [, redirects = '', headers = ''] = manual.split(/^### `_(?:redirects|headers)`$/m)
+  const exampleOf = (text: string) => text.split('```')[1] ?? ''
+  const lines = parseRedirects(exampleOf(redirects).replace(/^.*source \[.*$/m, ''))
+  expect([lines.lines.length, lines.problems]).toEqual([10, []])
+  const { blocks, problems } = parseHeaders(exampleOf(headers))
+  expect([blocks.length, problems]).toEqual([2, []])
 })

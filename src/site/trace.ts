@@ -7,6 +7,8 @@ export type TraceStep = {
     | 'path'
     | 'project'
     | 'traffic'
+    | 'redirect'
+    | 'headers'
     | 'rule'
     | 'api'
     | 'visibility'

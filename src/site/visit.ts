@@ -1,5 +1,7 @@
 import type { Caller, RequestFacts } from '../context.ts'
+import type { TakenLine } from '../domain/routing/first-line.ts'
 import type { Arrival } from '../http/arrival.ts'
+import type { RoutedVisit } from './routed-visit.ts'
 import type { Site } from './site.ts'
 import type { SiteRule } from './site-rules.ts'
 import type { Trace } from './trace.ts'
@@ -18,6 +20,10 @@ export type Variant = { site: Site; headers: Headers }
 
 /** The same with the plan of what answers, which everything except files needs. */
 export type Visit = Visitor & {
+  /** For a site with routing files. */
+  routes?: RoutedVisit | undefined
+  /** The line of `_redirects` that takes the request before any file: a 3xx, or for a route of the API an address. */
+  line?: TakenLine | undefined
   /** The rule that takes the request. */
   rule: SiteRule | undefined
   /** The variant chosen by the traffic split. */

@@ -6,6 +6,7 @@ import { claimLabel } from '../modules/aliases/host-labels.ts'
 import { pointAlias } from '../modules/aliases/service.ts'
 import { openStage } from '../modules/deployments/blob-queries.ts'
 import { insertAssets } from '../modules/deployments/publish/queries.ts'
+import { compileRouting } from '../modules/deployments/routing/compile.ts'
 import { insertWaiting } from '../modules/deployments/variants/queries.ts'
 import { scheduleVariants, waitForVariants } from '../modules/deployments/variants.ts'
 import { addProject, type Project } from '../modules/projects/service.ts'
@@ -79,6 +80,7 @@ export async function seedDeployment(app: TestApp, seed: Seed): Promise<Seeded> 
       id,
       files.map((file) => ({ ...file, id: ctx.newId() })),
     )
+    compileRouting(ctx, id)
     insertWaiting(ctx.db, [id])
     const names = { owner: project.owner, repo: project.name }
     const label = claimLabel(ctx, tx, { ref: deploymentRef(seed.sha), ...names }, { deploymentId: id })

@@ -143,3 +143,24 @@ test.describe('without scripts', () => {
     expect(await records('contacts')).toMatchObject([{ email: 'ruth@example.com' }])
   })
 })
+
+test('every page runs under the policy that the site brings, and old addresses lead on', async ({
+  page,
+  appliance,
+}) => {
+  const { url } = await publish(appliance)
+  const complaints: string[] = []
+  page.on('console', (message) => {
+    if (message.text().includes('Content Security Policy')) complaints.push(message.text())
+  })
+  for (const path of ['', 'about', 'wall/', 'no-such-page']) {
+    const answer = await page.goto(`${url}${path}`)
+    expect(answer?.headers()['content-security-policy']).toContain("default-src 'none'")
+    await page.waitForLoadState('networkidle')
+  }
+  await expect(page.locator('body')).toHaveCSS('max-width', '544px')
+  expect(complaints).toEqual([])
+  await page.goto(`${url}hut/stove`)
+  expect(page.url()).toBe(`${url}about`)
+  expect((await page.goto(`${url}order-pad`))?.status()).toBe(410)
+})

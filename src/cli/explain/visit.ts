@@ -3,7 +3,14 @@ import { EXIT, type Io, printable, printableJson, UsageError } from '../command.
 import { proxyFor } from '../proxy.ts'
 import { VERSION } from '../version.ts'
 
-type Visit = { url: string; method: string; accept: string; apiUrl: string | undefined; isJson: boolean }
+type Visit = {
+  url: string
+  method: string
+  accept: string
+  headers: readonly (readonly [name: string, value: string])[]
+  apiUrl: string | undefined
+  isJson: boolean
+}
 
 const NEEDS_KEY =
   'which rule, file or check decides is only told with a key of the project: set SVC_API_KEY, or run svc login'
@@ -29,7 +36,10 @@ const SHOWN = [
  * Shows what anybody gets at the address, asked at the server of `apiUrl`, or at the address itself without one. contract
  * 12.12. A write would be carried out, so only reads are asked.
  */
-export async function showVisit({ url, method, accept, apiUrl, isJson }: Visit, io: Io): Promise<number> {
+export async function showVisit(
+  { url, method, accept, headers: asked, apiUrl, isJson }: Visit,
+  io: Io,
+): Promise<number> {
   const address = URL.parse(url)
   if (address === null || !['http:', 'https:'].includes(address.protocol))
     throw new UsageError(
@@ -41,7 +51,7 @@ export async function showVisit({ url, method, accept, apiUrl, isJson }: Visit, 
   const init = {
     method,
     redirect: 'manual',
-    headers: { host: address.host, accept, 'user-agent': `svc/${VERSION}` },
+    headers: { host: address.host, accept, 'user-agent': `svc/${VERSION}`, ...Object.fromEntries(asked) },
     signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS),
   } as const
   const target = `${base}${address.pathname}${address.search}`

@@ -1,10 +1,17 @@
 import { type Conditions, failingCondition, type VisitorFacts } from './conditions.ts'
 import { type Asked, type RedirectLine, resultOf } from './redirects.ts'
+import { matchSource } from './source.ts'
 import { candidatesAt, type SourceIndex } from './source-index.ts'
 import type { Result } from './target.ts'
 
 /** A line that takes a request, and where it leads; `result` null is the service's own page. */
 export type TakenLine = { line: RedirectLine; result: Result | null }
+
+/**
+ * Why a line does not answer. `address`: it leads to the address asked for, or nowhere. `target`: there is no such file.
+ * `not_reached`: something before it answers.
+ */
+export type LineMiss = 'path' | 'query' | 'address' | 'target' | 'not_reached' | keyof Conditions
 
 /** What is asked of each line, besides what it says itself. */
 export type LineSearch = {
@@ -15,20 +22,30 @@ export type LineSearch = {
   /** Whether there is what the line leads to; a line without is passed over. */
   isThere?: (taken: TakenLine) => boolean
   /** Told of each line that was looked at; `miss` null means that it answers. */
-  onLine?: ((line: RedirectLine, miss: 'mismatch' | 'target' | keyof Conditions | null) => void) | undefined
+  onLine?: ((line: RedirectLine, miss: LineMiss | null) => void) | undefined
 }
 
 /** The first line that takes a request, from top to bottom. contract 13 §2. */
 export function firstLine(index: SourceIndex<RedirectLine>, search: LineSearch): TakenLine | undefined {
-  const { asked, facts, isWanted, isThere, onLine } = search
+  const { asked, isWanted, onLine } = search
   for (const line of candidatesAt(index, asked)) {
     if (!isWanted(line)) continue
     const found = resultOf(line, asked)
     const taken = found === null ? null : { line, result: found.result }
-    const failing = taken === null ? null : failingCondition(line.conditions, facts)
-    const isMissing = taken !== null && failing === null && isThere?.(taken) === false
-    onLine?.(line, taken === null ? 'mismatch' : (failing ?? (isMissing ? 'target' : null)))
-    if (taken !== null && failing === null && !isMissing) return taken
+    const miss = taken === null ? 'address' : missOf(taken, search)
+    onLine?.(line, taken === null ? whyNot(line, asked) : miss)
+    if (taken !== null && miss === null) return taken
   }
   return undefined
+}
+
+function missOf(taken: TakenLine, { facts, isThere }: LineSearch): LineMiss | null {
+  const failing = failingCondition(taken.line.conditions, facts)
+  return failing ?? (isThere?.(taken) === false ? 'target' : null)
+}
+
+/** Why a line makes nothing of a request. */
+function whyNot(line: RedirectLine, asked: Asked): LineMiss {
+  if (matchSource(line.source, asked) === null) return 'path'
+  return resultOf({ ...line, target: null }, asked) === null ? 'query' : 'address'
 }

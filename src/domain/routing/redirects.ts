@@ -37,7 +37,7 @@ export type QueryValue = { literal: string } | { name: string }
 export type Asked = AskedPath & { hostHeader: string; search: string }
 
 /** `mayProxyTo` says why a host may not be called, or null. */
-type RedirectOptions = { mayProxyTo?: (url: URL) => string | null }
+export type RedirectOptions = { mayProxyTo?: (url: URL) => string | null }
 
 export type ParsedRedirects = { lines: RedirectLine[]; refused: number; problems: Problem[] }
 

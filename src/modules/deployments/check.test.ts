@@ -45,6 +45,27 @@ test('an intact store has no problems', async () => {
   expect(await problems()).toEqual([])
 })
 
+test('routing that is not what its files say is named', async () => {
+  const files = {
+    'index.html': 'x',
+    _redirects: '/a /b\n/x/* https://b.example/:splat 200\nbad\n/l https://127.0.0.1/ 200\n',
+    'dist/_headers': '/*\n  X-A: b\n',
+  }
+  const { deploymentId } = await seedDeployment(app, {
+    owner: 'acme',
+    repo: 'routed',
+    sha: 'c'.repeat(40),
+    files,
+  })
+  expect(await problems()).toEqual([])
+  force("UPDATE deployment_routing SET compiled = replace(compiled, '/b', '/c') WHERE folder = ''")
+  expect(await problems()).toEqual([{ kind: 'routing', detail: expect.stringContaining(deploymentId) }])
+  force("UPDATE deployment_routing SET compiled = '{}' WHERE folder = ''")
+  expect(await problems()).toHaveLength(1)
+  force("DELETE FROM deployment_routing WHERE folder = ''")
+  expect(await problems()).toHaveLength(1)
+})
+
 test('what is left of a project that is being deleted is no problem', async () => {
   const { ctx } = app
   const kept = { owner: 'acme', repo: 'kept', sha: 'b'.repeat(40), files: { 'large.bin': LARGE } }

@@ -4,6 +4,8 @@ import { findBlob } from './blob-queries.ts'
 import { inspectDatabase, listBlobsAfter, listFilesOf, type Problem } from './check/queries.ts'
 import { noteDamaged, noteIntact } from './damage.ts'
 
+import { findRoutingProblems } from './routing/check.ts'
+
 export type { Problem } from './check/queries.ts'
 
 const PAGE = 500
@@ -15,6 +17,7 @@ const PAGE = 500
  */
 export async function* findProblems(ctx: Context): AsyncGenerator<Problem, void, undefined> {
   yield* inspectDatabase(ctx.db)
+  for (const detail of findRoutingProblems(ctx)) yield { kind: 'routing', detail }
   for (let after = ''; ; ) {
     const blobs = listBlobsAfter(ctx.db, after, PAGE)
     for (const blob of blobs) {

@@ -8,6 +8,7 @@ import { commitStaged } from './commit-staged.ts'
 import { requireUploadProject } from './publish/access.ts'
 import { type UploadNote, uploadNotes } from './publish/notes.ts'
 import { type Publication, type Recorded, recordPublication } from './publish/record.ts'
+import { type RoutingSummary, routingSummary } from './routing/summary.ts'
 import { type AssetView, assetView, type DeploymentView, deploymentView } from './service.ts'
 import { asUpload } from './upload/activity.ts'
 import type { UploadOrder } from './upload/fields.ts'
@@ -29,6 +30,8 @@ export type Published = {
   alias: AliasView | null
   /** What the sender may not expect. */
   notes: UploadNote[]
+  /** What its routing files say, in the folder that its host serves. */
+  routing: RoutingSummary
   /** The folder around everything that was taken away because the sender asked for it. */
   unwrapped: string | null
   /** The files of this upload. Most upload responses do not include them. */
@@ -95,6 +98,7 @@ function viewOf(ctx: Context, { project, deployment, alias, published, assets }:
     published,
     alias: alias === null ? null : aliasView(ctx, alias),
     notes: uploadNotes(ctx, project.id, deployment.id, alias),
+    routing: routingSummary(ctx, deployment.id),
     unwrapped: null,
     assets: () => assets.map((asset) => assetView(ctx, asset, at)),
   }

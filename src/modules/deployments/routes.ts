@@ -4,6 +4,8 @@ import { pageOf } from '../../http/pagination.ts'
 import { guard, type PathInput } from '../auth/guard.ts'
 import { aboutFilters } from '../projects/service.ts'
 import { deploymentQuery, deploymentView, fileQuery, fileView } from './model.ts'
+import { routingQuery, routingView } from './routing/model.ts'
+import { getRouting } from './routing/view.ts'
 import { aboutDeployment, deleteDeployment, getDeployment, listDeployments, listFiles } from './service.ts'
 
 export const deploymentRoutes = (ctx: Context) => {
@@ -27,6 +29,12 @@ export const deploymentRoutes = (ctx: Context) => {
       query: fileQuery,
       response: pageOf(fileView),
       detail: { summary: 'The files of a deployment' },
+    })
+    .get('/:id/routing', ({ grant, params, query }) => getRouting(ctx, grant, params.id, query.folder), {
+      may: { action: 'project:read', ...onDeployment },
+      query: routingQuery,
+      response: routingView,
+      detail: { summary: 'The redirects and headers in force in a folder of a deployment' },
     })
     .delete(
       '/:id',

@@ -9,6 +9,7 @@ import { withoutEmpty } from '../../domain/given.ts'
 import { isoTime } from '../../domain/iso-time.ts'
 import { toNfc } from '../../domain/nfc.ts'
 import { type Paginated, type PaginationQuery, paginated, parsePagination } from '../../domain/pagination.ts'
+import { isRoutingFile } from '../../domain/routing/compile.ts'
 import { listAliasesOf, listLabelsOf } from '../aliases/host-labels.ts'
 import { aboutRow, type Grant, within } from '../auth/authorize.ts'
 import { readableProjectIds } from '../projects/service.ts'
@@ -29,6 +30,7 @@ import {
   listDeploymentRecords,
   recountDeployment,
 } from './queries.ts'
+import { recompileRouting } from './routing/compile.ts'
 import { typeOfFile } from './traits.ts'
 
 export type { AssetView, DeploymentView } from './model.ts'
@@ -141,6 +143,7 @@ export function deleteAsset(ctx: Context, grant: Grant, id: string): void {
       throw noSuchAsset()
     deleteAssetRow(tx, id)
     recountDeployment(tx, asset.deploymentId, ctx.now())
+    if (isRoutingFile(asset.path)) recompileRouting(ctx, asset.deploymentId)
     audit(ctx, tx, grant.actor, {
       action: 'asset.delete',
       target: { kind: 'asset', id, name: asset.path },

@@ -18,6 +18,8 @@ import {
   type World,
 } from './upload/upload.fixture.ts'
 
+const NO_ROUTING = { redirects: 0, headers: 0, refused: 0, problems: [] }
+
 let world: World
 beforeEach(async () => {
   world = await uploadWorld()
@@ -45,6 +47,7 @@ describe('POST /api/assets/upload', () => {
       published: false,
       deploymentId: expect.any(String),
       notes: [{ code: 'PRIVATE_PROJECT', message: expect.any(String), path: null }],
+      routing: NO_ROUTING,
       assets: [
         {
           id: expect.any(String),
@@ -249,7 +252,9 @@ describe('POST /api/deployments/zip', () => {
         preview: urlOf(`${SHA}--docs--acme`),
         branch: urlOf('main--docs--acme'),
       },
+      published: true,
       notes: [{ code: 'PRIVATE_PROJECT', message: expect.any(String), path: null }],
+      routing: NO_ROUTING,
     })
     expect(world.filesOf()).toEqual({ 'dist/index.html': 'I', 'src/a.ts': 'A' })
     expect(

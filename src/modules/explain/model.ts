@@ -6,6 +6,10 @@ export const explainQuery = t.Object({
   method: t.Optional(t.String({ pattern: '^[A-Za-z]{1,20}$', error: 'An HTTP method' })),
   as: t.Optional(t.Union([t.Literal('anonymous'), t.Literal('me')], { error: 'anonymous or me' })),
   accept: t.Optional(t.String({ maxLength: 500, error: 'What the Accept header says' })),
+  // Read from the address itself: a list's values would be split at their commas.
+  header: t.Optional(
+    t.Unknown({ description: 'A further header, as Name: value, without credentials; may be repeated' }),
+  ),
 })
 
 export const explainedView = t.Object({

@@ -1,5 +1,6 @@
 import type { Caller, Context } from '../../context.ts'
-import { AppError } from '../../domain/errors.ts'
+import { AppError, invalidField } from '../../domain/errors.ts'
+import { parseSampleHeader } from '../../domain/sample-header.ts'
 import type { Grant } from '../auth/authorize.ts'
 import { passesGate } from '../auth/gate.ts'
 import type { Explained } from './model.ts'
@@ -41,6 +42,20 @@ function visitorAt(ctx: Context, { caller }: Grant, as: 'anonymous' | 'me', site
   if ('user' in actor && !passesGate(ctx, site, actor.user.id))
     return { actor: nobody, site, refused: actor.user }
   return { actor, site, refused: null }
+}
+
+const MAX_HEADERS = 20
+
+/** The headers of the request that is explained. Throws `invalid` for those that are none, or that say who is asking. */
+export function sampleHeaders(accept: string, lines: readonly string[]): Headers {
+  const headers = new Headers({ accept })
+  if (lines.length > MAX_HEADERS) throw invalidField('header', `At most ${MAX_HEADERS} headers`)
+  for (const line of lines) {
+    const header = parseSampleHeader(line)
+    if (!header.ok) throw invalidField('header', header.error)
+    headers.set(header.name, header.value)
+  }
+  return headers
 }
 
 export function parseUrl(text: string | undefined): URL | null {

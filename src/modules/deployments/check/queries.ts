@@ -12,6 +12,7 @@ export type Problem = {
     | 'asset_size'
     | 'api_key_maker'
     | 'webhook_delivery'
+    | 'routing'
     | 'content_missing'
     | 'content_damaged'
   detail: string

@@ -4,6 +4,7 @@ import { aliasView, findAliasByName } from '../../aliases/service.ts'
 import { uploadNotes } from '../publish/notes.ts'
 import { findDeploymentBySha } from '../publish/queries.ts'
 import type { Published } from '../publish.ts'
+import { routingSummary } from '../routing/summary.ts'
 import { deploymentView } from '../service.ts'
 import type { Manifest } from './parse.ts'
 import type { UploadRow } from './queries.ts'
@@ -33,5 +34,6 @@ export function publishedBefore(ctx: Context, { projectId, manifest }: UploadRow
     published: alias?.deploymentId === deployment.id,
     alias: alias === undefined ? null : aliasView(ctx, alias),
     notes: uploadNotes(ctx, projectId, deployment.id, alias ?? null),
+    routing: routingSummary(ctx, deployment.id),
   }
 }

@@ -12,6 +12,7 @@ import type { Project } from '../../projects/service.ts'
 import { attachToAlias, type RuleSetChoice } from '../../rule-sets/service.ts'
 import { insertBlobs } from '../blob-queries.ts'
 import { type DeploymentRow, recountDeployment } from '../queries.ts'
+import { compileRouting } from '../routing/compile.ts'
 import { refuseClash, tooManyFiles, type UploadedFile } from '../upload/files.ts'
 import { insertWaiting } from '../variants/queries.ts'
 import {
@@ -75,6 +76,7 @@ export function recordPublication(
   const assets = recordAssets(ctx, deployment, before !== undefined, files)
   updateDeployment(tx, deployment.id, patchOf(publication))
   recountDeployment(tx, deployment.id, ctx.now())
+  compileRouting(ctx, deployment.id)
   insertWaiting(ctx.db, [deployment.id])
   audit(ctx, tx, actor, {
     action: before === undefined ? 'deployment.create' : 'deployment.add_files',

@@ -5,6 +5,7 @@ import { aliasView, findAliasByName } from '../../aliases/service.ts'
 import type { Delivered } from '../manifest/published.ts'
 import { assetView, deploymentView, uploadNoteView } from '../model.ts'
 import type { Published } from '../publish.ts'
+import { routingSummaryView } from '../routing/model.ts'
 
 /** The responses of the upload routes. contract §5.2. */
 
@@ -16,10 +17,11 @@ export const publishedAnswer = t.Object({
   published: t.Boolean(),
   alias: t.Optional(aliasModel),
   notes,
+  routing: routingSummaryView,
 })
 
 /** If the named alias shows the deployment, `urls` has that alias's host, even when an older alias shows it too. */
-export const toPublishedAnswer = ({ deployment, published, alias, notes }: Delivered) => ({
+export const toPublishedAnswer = ({ deployment, published, alias, notes, routing }: Delivered) => ({
   success: true as const,
   deployment:
     published && alias !== null
@@ -28,6 +30,7 @@ export const toPublishedAnswer = ({ deployment, published, alias, notes }: Deliv
   published,
   ...(alias === null ? {} : { alias }),
   notes,
+  routing,
 })
 
 export const assetsAnswer = t.Object({
@@ -36,14 +39,16 @@ export const assetsAnswer = t.Object({
   deploymentId: t.String(),
   published: t.Boolean(),
   notes,
+  routing: routingSummaryView,
 })
 
-export const toAssetsAnswer = ({ assets, deployment, published, notes }: Published) => ({
+export const toAssetsAnswer = ({ assets, deployment, published, notes, routing }: Published) => ({
   success: true as const,
   assets: assets(),
   deploymentId: deployment.id,
   published,
   notes,
+  routing,
 })
 
 const textOrNull = t.Union([t.String(), t.Null()])
@@ -57,11 +62,16 @@ export const zipAnswer = t.Object({
   totalSize: t.Number(),
   aliases: t.Array(t.String()),
   urls: t.Object({ sha: t.String(), alias: textOrNull, preview: t.String(), branch: textOrNull }),
+  published: t.Boolean(),
   notes,
+  routing: routingSummaryView,
 })
 
 /** `alias` is the host of the named alias, `branch` that of an alias named like the branch. */
-export function toZipAnswer(ctx: Context, { projectId, deployment, alias, notes }: Published) {
+export function toZipAnswer(
+  ctx: Context,
+  { projectId, deployment, published, alias, notes, routing }: Published,
+) {
   const { id, owner, repo, commitSha, branch, fileCount, totalSize, aliases, urls } = deployment
   const branchAlias = branch === null ? undefined : findAliasByName(ctx, projectId, branch)
   return {
@@ -78,6 +88,8 @@ export function toZipAnswer(ctx: Context, { projectId, deployment, alias, notes 
       preview: urls.preview,
       branch: branchAlias === undefined ? null : aliasView(ctx, branchAlias).url,
     },
+    published,
     notes,
+    routing,
   }
 }
