@@ -191,6 +191,37 @@ describe('indexing', () => {
     expect(await robots(own.aliasHost, '/none', { accept: 'text/html' })).toEqual([404, 'noindex'])
   })
 
+  test('lines carry it, but those to a backend', async () => {
+    const lines =
+      '/old /new\n/file /a.js 200\n/gone 410\n/none/* /index.html 404\n/api/* https://b.example/:splat 200\n'
+    const own = await site(
+      { ...FILES, _redirects: lines, _headers: '/file\n  X-Robots-Tag: nofollow\n' },
+      'staging',
+    )
+    expect(await robots(own.aliasHost, '/old')).toEqual([301, 'noindex'])
+    expect(await robots(own.aliasHost, '/file')).toEqual([200, 'noindex, nofollow'])
+    expect(await robots(own.aliasHost, '/gone')).toEqual([410, 'noindex'])
+    expect(await robots(own.aliasHost, '/none/x')).toEqual([404, 'noindex'])
+    expect(await robots(own.aliasHost, '/api/x')).toEqual([502, null])
+    await ofProject(own, { indexing: 'all' })
+    expect(await robots(own.aliasHost, '/file')).toEqual([200, 'nofollow'])
+    expect(await robots(own.aliasHost, '/old')).toEqual([301, null])
+  })
+
+  test('a line leads to a page by its clean address, whatever the spelling', async () => {
+    const own = await site({
+      'index.html': 'home',
+      'page.html': 'page',
+      _redirects: '/x /page 200\n/y /page.html 200\n',
+    })
+    for (const htmlHandling of [null, ...HTML_HANDLINGS]) {
+      await ofProject(own, { htmlHandling })
+      expect(await shown(own.aliasHost, '/y')).toBe('200 page')
+    }
+    await ofProject(own, { htmlHandling: 'force-trailing-slash' })
+    expect(await shown(own.aliasHost, '/x')).toBe('200 page')
+  })
+
   test('a private site tells a stranger nothing by it', async () => {
     const own = await site(FILES, 'staging')
     await ofProject(own, { isPublic: false })

@@ -1,30 +1,11 @@
 import AxeBuilder from '@axe-core/playwright'
-import { type Appliance, expect, signIn, test, WITH_ADMIN } from './journey.ts'
+import { expect, signIn, test, WITH_ADMIN } from './journey.ts'
+import { pageOf, publishWebsite } from './publish-website.ts'
 
 test.use({ env: WITH_ADMIN })
 test.setTimeout(120_000)
 
-const pageOf = (text: string) =>
-  `<!doctype html><html lang="en"><link rel="icon" href="data:,"><title>Hi</title><h1>${text}</h1>`
-
-/** Creates a project with a site of two pages and returns its id. */
-async function publish(
-  appliance: Appliance,
-  folder: (files: Record<string, string>) => string,
-): Promise<string> {
-  const make = async (path: string, json: unknown) => (await appliance.asAdmin('POST', path, json)).json()
-  const { id } = await make('/api/projects', { owner: 'acme', name: 'website', isPublic: true })
-  const { key } = await make('/api/api-keys', { name: 'ci', projectId: id })
-  const site = folder({
-    'index.html': pageOf('Home'),
-    'prices.html': pageOf('Prices'),
-    '404.html': pageOf('None'),
-  })
-  const where = ['--api-url', appliance.url, '--project', 'acme/website', '--alias', 'production']
-  await appliance.svc(['deploy', site, ...where, '--sha', 'aaaaaaaaaaaaaaaa'], { SVC_API_KEY: key })
-  return id
-}
-
+const FILES = { 'index.html': pageOf('Home'), 'prices.html': pageOf('Prices'), '404.html': pageOf('None') }
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0'
 const SITE = 'production--website--acme.localhost'
 
@@ -38,7 +19,7 @@ for (const javaScriptEnabled of [true, false])
       appliance,
       folder,
     }) => {
-      const id = await publish(appliance, folder)
+      const id = await publishWebsite(appliance, folder, FILES)
       const { port } = new URL(appliance.url)
       const site = `http://${SITE}:${port}`
       await page.goto(`${appliance.url}/projects/${id}/settings`)
