@@ -209,6 +209,23 @@ test('a folder without pages, or with what no server would take, is told in one 
   expect(await dev()).toMatch(/^1 svc dev: .+\n$/)
 })
 
+test('routing files are in force, and what is wrong in them is printed at each change', async () => {
+  const led = await fetch(`${twin.url}/hut/stove`, { redirect: 'manual' })
+  expect([led.status, led.headers.get('location')]).toEqual([301, '/about'])
+  expect((await fetch(`${twin.url}/about`)).headers.get('content-security-policy')).toContain("'self'")
+  const site = join(folder, 'routed')
+  mkdirSync(site)
+  writeFileSync(join(site, 'index.html'), 'x')
+  writeFileSync(join(site, '_redirects'), '/a /b\n/bad\n')
+  const io = testIo({ cwd: site })
+  const routed = await startTwin(site, io, { port: 0, hostname: '127.0.0.1' })
+  expect(io.err()).toContain('_redirects:2 the line has no target')
+  writeFileSync(join(site, '_headers'), '/*\n  X-A: b\n  ETag: "x"\n')
+  await until('the headers', async () => (await fetch(routed.url)).headers.get('x-a') === 'b')
+  expect(io.err()).toContain('_headers:3 ')
+  await routed.close()
+})
+
 test('a folder that is deleted and made again is served again, and broken rules leave the last good ones', async () => {
   const live = await fetch(`${twin.url}/_dev/live`)
   const reader = live.body?.getReader()

@@ -7,8 +7,12 @@ import type { Site } from './site.ts'
 import type { SiteFile } from './site-file.ts'
 
 /** `host` is the `Host` header, which may name another host than the URL does. */
-type KnownFile = { host: string | null; site: Site; file: SiteFile; how: Sending }
-const byUrl = generationCache<KnownFile>('sites', 20_000)
+type Known = { host: string | null; site: Site } & (
+  | { file: SiteFile; how: Sending }
+  /** An answer without a body. */
+  | { init: ResponseInit }
+)
+const byUrl = generationCache<Known>('sites', 20_000)
 
 /**
  * Serves a file that was requested before by the same URL and host, without looking up either, to a visitor who may see
@@ -19,10 +23,11 @@ export function serveKnownUrl(ctx: Context, request: Request): Response | undefi
   const known = byUrl.peek(ctx.db, request.url)
   if (known === undefined || known.host !== request.headers.get('host') || request.method !== 'GET')
     return undefined
-  const { site, file, how } = known
+  const { site } = known
   if (!site.isShared && !maySeeStill(ctx, request, site)) return undefined
+  if ('init' in known) return new Response(null, known.init)
   try {
-    return serveFile(ctx, request, file, site, how)
+    return serveFile(ctx, request, known.file, site, known.how)
   } catch {
     return undefined
   }
@@ -39,7 +44,17 @@ export function knowUrl(
   file: SiteFile,
   dressing: Dressing | undefined,
 ): void {
-  const { method, url, headers } = request
-  if (method !== 'GET' || ctx.config.trustProxy.length > 0 || url.includes('?')) return
-  byUrl.get(ctx.db, url, () => ({ host: headers.get('host'), site, file, how: { status: 200, dressing } }))
+  if (!mayKnow(ctx, request)) return
+  const host = request.headers.get('host')
+  byUrl.get(ctx.db, request.url, () => ({ host, site, file, how: { status: 200, dressing } }))
 }
+
+/** The same for an answer without a body that everybody gets. */
+export function knowAnswer(ctx: Context, request: Request, site: Site, { status, headers }: Response): void {
+  if (!mayKnow(ctx, request)) return
+  const init = { status, headers: new Headers(headers) }
+  byUrl.get(ctx.db, request.url, () => ({ host: request.headers.get('host'), site, init }))
+}
+
+const mayKnow = ({ config }: Context, { method, url }: Request): boolean =>
+  method === 'GET' && config.trustProxy.length === 0 && !url.includes('?')

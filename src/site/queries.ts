@@ -92,13 +92,6 @@ export function findSitesBySha(db: Db, owner: string, repo: string, from: string
   ).all(owner, repo, from, to)
 }
 
-/** The compiled routing files of a folder of a deployment, as JSON. */
-export const findRouting = (db: Db, deploymentId: string, folder: string): string | null =>
-  prepared<{ compiled: string }>(
-    db,
-    'SELECT compiled FROM deployment_routing WHERE deployment_id = ? AND folder = ?',
-  ).get(deploymentId, folder)?.compiled ?? null
-
 type FileRow = KnownBlob & { path: string }
 
 /** Every file of a deployment below `prefix` (`''`, or a folder ending in `/`), with the location of its bytes. */

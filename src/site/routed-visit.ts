@@ -10,14 +10,14 @@ import {
 } from '../domain/routing/conditions.ts'
 import { firstLine, type LineMiss, type TakenLine } from '../domain/routing/first-line.ts'
 import { effectOf, type MatchedBlock } from '../domain/routing/header-effect.ts'
-import { isRedirect, type RedirectLine } from '../domain/routing/redirects.ts'
+import { isRedirect, type RedirectLine, resultOf } from '../domain/routing/redirects.ts'
 import { matchSource } from '../domain/routing/source.ts'
 import { candidatesAt } from '../domain/routing/source-index.ts'
 import type { Arrival } from '../http/arrival.ts'
 import { roleOnSite } from '../modules/auth/authorize.ts'
 import { Dressing } from './dressing.ts'
 import type { Site } from './site.ts'
-import { routingOf, type SiteRouting } from './site-routing.ts'
+import { routingOf, type SiteRouting, type Sure } from './site-routing.ts'
 import type { Trace } from './trace.ts'
 
 /** Who asks for what. */
@@ -67,7 +67,8 @@ export class RoutedVisit {
   dressing(): Dressing | undefined {
     const { arrival, trace } = this.#visitor
     const matched = blocksAt(this.#routing, arrival)
-    if (trace !== undefined && matched.length > 0) traceBlocks(trace, matched)
+    if (trace !== undefined && matched.length > 0)
+      traceBlocks(trace, `${this.#site.basePath}/_headers`.slice(1), matched)
     return dressingOf(this.#routing, this.#site, arrival, { matched, varies: this.varies() })
   }
 
@@ -134,22 +135,53 @@ export function routedVisit(ctx: Context, site: Site, visitor: Asking): RoutedVi
   return routing === null ? undefined : new RoutedVisit(ctx, site, routing, visitor)
 }
 
+/** Paths, which strangers may make up, for which the answer is kept. */
+const MAX_SURE = 5_000
+
 /**
- * What is done to the headers of a file at an address at which only a file can answer, the same for every request; null
- * if a line may.
+ * What a read of the path gets whoever asks; null if that is not sure. `hasFile` says whether a file of the deployment
+ * answers before lines that are not forced.
  */
-export function dressingOfFile(
-  ctx: Context,
+export function sureAt(
+  routing: SiteRouting,
   site: Site,
   arrival: Arrival,
   hasFile: () => boolean,
-): Dressing | undefined | null {
-  const routing = routingOf(ctx, site)
-  if (routing === null) return undefined
+): Sure | null {
+  const { sure } = routing
+  const key = `${site.isShared ? '' : 'private '}${arrival.hostHeader} ${arrival.path}`
+  const known = sure.get(key)
+  if (known !== undefined) return known
   const taking = linesAt(routing, arrival)
-  const isFixed = (line: RedirectLine) => !isRedirect(line) && !line.force && !isConditional(line.conditions)
-  if (!taking.every(isFixed) || (taking.length > 0 && !hasFile())) return null
-  return dressingOf(routing, site, arrival, { matched: blocksAt(routing, arrival), varies: variesOf([]) })
+  const found = findSure(routing, site, arrival, taking, hasFile)
+  // What a 3xx line makes of a request depends on its query.
+  if (found !== null && !taking.some(isRedirect)) {
+    if (sure.size >= MAX_SURE) sure.clear()
+    sure.set(key, found)
+  }
+  return found
+}
+
+function findSure(
+  routing: SiteRouting,
+  site: Site,
+  arrival: Arrival,
+  taking: readonly RedirectLine[],
+  hasFile: () => boolean,
+): Sure | null {
+  if (taking.some(({ conditions }) => isConditional(conditions))) return null
+  for (const line of taking) {
+    const found = isRedirect(line) ? resultOf(line, arrival) : null
+    if (found?.result != null) return { redirect: { line, result: found.result } }
+  }
+  const others = taking.filter((line) => !isRedirect(line))
+  if (others.some(({ force }) => force) || (others.length > 0 && !hasFile())) return null
+  return {
+    dressing: dressingOf(routing, site, arrival, {
+      matched: blocksAt(routing, arrival),
+      varies: variesOf([]),
+    }),
+  }
 }
 
 /** The lines whose source takes the path. */
@@ -191,10 +223,10 @@ function dressingOf(
 
 const isInserted = (part: unknown): boolean => typeof part !== 'string'
 
-function traceBlocks(trace: Trace, matched: readonly MatchedBlock[]): void {
+function traceBlocks(trace: Trace, file: string, matched: readonly MatchedBlock[]): void {
   const lines = matched.map(({ block }) => block.line)
   trace.add('headers', `_headers:${lines.join(', ')} set or remove headers`, {
-    file: '_headers',
+    file,
     lines,
     set: matched.flatMap(({ block }) => block.set.map(({ line, name }) => ({ line, name }))),
     unset: matched.flatMap(({ block }) => block.unset),

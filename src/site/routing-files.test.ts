@@ -420,6 +420,53 @@ describe('_headers', () => {
   })
 })
 
+test('a traffic split chooses the alias, whose files and lines then answer', async () => {
+  const one = await site('/old /stable\n', '/*\n  Cache-Control: public, s-maxage=9\n')
+  const canary = { 'index.html': 'canary', _redirects: '/old /canary\n', _headers: '' }
+  const more = { owner: 'acme', repo: `routed${count}`, sha: 'c'.repeat(40), alias: 'canary', files: canary }
+  await seedDeployment(fixture.app, more)
+  const hostname = `split${count}.sites.test`
+  const domain = { projectId: one.projectId, hostname, alias: 'production' }
+  const made = await ask(fixture.app, 'POST', '/api/domains', { as: SEED_OWNER, json: domain })
+  const split = {
+    weights: [{ alias: 'production', weight: 100 }],
+    rules: [{ type: 'header', key: 'x-lane', value: 'c', alias: 'canary' }],
+    sticky: false,
+    stickySeconds: 60,
+  }
+  const path = `/api/domains/${String(made.body['id'])}/traffic`
+  expect((await ask(fixture.app, 'PUT', path, { as: SEED_OWNER, json: split })).status).toBe(200)
+  const stable = await get({ host: hostname }, '/old')
+  expect([stable.headers.location, stable.headers['cache-control']]).toEqual([
+    '/stable',
+    'private, max-age=0, must-revalidate',
+  ])
+  const canaried = await get({ host: hostname }, '/old', { headers: { 'x-lane': 'c' } })
+  expect([canaried.headers.location, canaried.headers['x-variant']]).toEqual(['/canary', 'canary'])
+  expect((await get({ host: hostname }, '/a.txt')).headers['cache-control']).toBe('private')
+})
+
+test('a hashed file of an earlier deployment comes before lines that are not forced, with the headers of now', async () => {
+  const one = await site('/* /index.html 200\n', '', { 'assets/app-3f2a9c1d.js': 'old script' })
+  const files = {
+    'index.html': 'new',
+    _redirects: '/* /index.html 200\n',
+    _headers: '/assets/*\n  X-A: now\n',
+  }
+  const two = await seedDeployment(fixture.app, {
+    owner: 'acme',
+    repo: `routed${count}`,
+    sha: 'b'.repeat(40),
+    files,
+  })
+  const json = { deploymentId: two.deploymentId }
+  await ask(fixture.app, 'PATCH', `/api/aliases/${one.aliasId}`, { as: SEED_OWNER, json })
+  const script = await get(one, '/assets/app-3f2a9c1d.js')
+  expect([script.status, script.text, script.headers['x-a']]).toEqual([200, 'old script', 'now'])
+  expect((await get(one, '/assets/app-00000000.js')).status).toBe(404)
+  expect((await get(one, '/elsewhere')).text).toBe('new')
+})
+
 describe('explain', () => {
   const explain = async (one: Site, path: string, headers: string[] = []) => {
     const url = encodeURIComponent(`http://${one.host}${path}`)

@@ -1,11 +1,17 @@
 import type { Context } from '../context.ts'
+import { isDynamic } from '../domain/routing/source.ts'
 import type { Arrival } from '../http/arrival.ts'
 import { chooseRule } from './choose-rule.ts'
 import { maySeeStill } from './gate-memory.ts'
+import { keepFromOthers } from './keep-from-others.ts'
+import { knowAnswer } from './known-urls.ts'
+import { loadManifest } from './manifest.ts'
 import type { SitePages } from './pages.ts'
-import { dressingOfFile } from './routed-visit.ts'
-import { isAnswered, isOurs, isPlainRead, serveAsset } from './serve-asset.ts'
+import { redirectTo } from './redirect-to.ts'
+import { sureAt } from './routed-visit.ts'
+import { isOurs, isPlainRead, serveAsset } from './serve-asset.ts'
 import type { Site } from './site.ts'
+import { routingOf } from './site-routing.ts'
 
 /**
  * The usual case: a file that everybody may see, or that the sender was shown before. Needs no look-ups. Undefined if
@@ -19,9 +25,18 @@ export function serveFileAtOnce(
 ): Response | undefined {
   if (!isPlainRead(arrival) || isOurs(arrival.plain) || !isFileOnly(site, arrival)) return undefined
   if (!site.isShared && !maySeeStill(ctx, arrival.request, site)) return undefined
-  if (!site.hasRouting) return serveAsset(ctx, pages, site, { arrival })
-  const dressing = dressingOfFile(ctx, site, arrival, () => isAnswered(ctx, site, arrival.plain))
-  return dressing === null ? undefined : serveAsset(ctx, pages, site, { arrival, dress: () => dressing })
+  const routing = routingOf(ctx, site)
+  if (routing === null) return serveAsset(ctx, pages, site, { arrival })
+  const sure = sureAt(routing, site, arrival, () => loadManifest(ctx, site).targets.has(arrival.plain))
+  if (sure === null) return undefined
+  if (sure.redirect === undefined)
+    return serveAsset(ctx, pages, site, { arrival, dress: () => sure.dressing })
+  const { line, result } = sure.redirect
+  const answer = redirectTo(result, line.status, site, arrival.mount)
+  if (!site.visibility.isPublic) keepFromOthers(answer.headers)
+  // Of the others strangers can make up many.
+  if (site.isShared && !isDynamic(line.source)) knowAnswer(ctx, arrival.request, site, answer)
+  return answer
 }
 
 /** The site is the same for everybody who may see it, and no rule takes the request. */

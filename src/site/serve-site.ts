@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts'
 import { plainPath } from '../domain/plain-path.ts'
 import { refuseView } from './gate.ts'
+import { keepFromOthers } from './keep-from-others.ts'
 import type { SitePages } from './pages.ts'
 import { redirectByRule } from './redirect-to.ts'
 import { serveAsset } from './serve-asset.ts'
@@ -37,12 +38,6 @@ export function serveSite(
     return variant === undefined ? response : markVariant(response, variant)
   }
   return answer instanceof Response ? marked(answer) : answer.then(marked)
-}
-
-/** A rule's response on a private site is not for pages of other sites, unless a backend says so. */
-function keepFromOthers(headers: Headers): void {
-  const name = 'cross-origin-resource-policy'
-  if (!headers.has(name)) headers.set(name, 'same-origin')
 }
 
 function traceView({ visibility }: Site, { trace }: Visit, refusal: Response | undefined): void {

@@ -3,9 +3,15 @@ import type { CompiledRouting } from '../domain/routing/compile.ts'
 import type { HeaderBlock } from '../domain/routing/headers.ts'
 import type { RedirectLine } from '../domain/routing/redirects.ts'
 import { indexSources, type SourceIndex } from '../domain/routing/source-index.ts'
+import type { Result } from '../domain/routing/target.ts'
+import { readCompiled } from '../modules/deployments/routing/stored.ts'
 import type { Dressing } from './dressing.ts'
-import { findRouting } from './queries.ts'
 import type { Site } from './site.ts'
+
+/** What a path gets whoever asks: a redirect, or a file, or whatever stands in for a missing one. */
+export type Sure =
+  | { redirect: { line: RedirectLine; result: Result } }
+  | { redirect?: undefined; dressing: Dressing | undefined }
 
 /** The routing files of the folder that a site serves, prepared for many requests. */
 export type SiteRouting = {
@@ -13,6 +19,8 @@ export type SiteRouting = {
   blocks: SourceIndex<HeaderBlock>
   /** By which blocks match, and where. */
   dressings: Map<string, Dressing>
+  /** By host and path, for paths that no 3xx line takes. */
+  sure: Map<string, Sure>
 }
 
 type Kept = { version: number; routing: SiteRouting | null; size: number }
@@ -39,8 +47,7 @@ function storeOf(ctx: Context): Store {
 }
 
 function load(ctx: Context, store: Store, { deploymentId, basePath, manifestKey, version }: Site) {
-  const stored = findRouting(ctx.db, deploymentId, basePath)
-  const compiled = stored === null ? null : (JSON.parse(stored) as CompiledRouting)
+  const compiled = readCompiled(ctx, deploymentId, basePath)
   const size = 1 + (compiled === null ? 0 : compiled.lines.length + compiled.blocks.length)
   if (store.size + size > MAX_SIZE) {
     store.bySite.clear()
@@ -54,5 +61,5 @@ function load(ctx: Context, store: Store, { deploymentId, basePath, manifestKey,
 
 function prepare({ lines, blocks }: CompiledRouting): SiteRouting | null {
   if (lines.length + blocks.length === 0) return null
-  return { lines: indexSources(lines), blocks: indexSources(blocks), dressings: new Map() }
+  return { lines: indexSources(lines), blocks: indexSources(blocks), dressings: new Map(), sure: new Map() }
 }

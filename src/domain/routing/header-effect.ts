@@ -1,5 +1,6 @@
 import { privateCacheControl } from '../cache-control.ts'
-import type { HeaderBlock, ValuePart } from './headers.ts'
+import type { HeaderBlock } from './headers.ts'
+import { filled } from './placeholders.ts'
 import type { Captures } from './source.ts'
 
 /** A block that matches a path, with what its source captured. */
@@ -21,7 +22,7 @@ export function effectOf(matched: readonly MatchedBlock[]): HeaderEffect {
       removed.add(name)
     }
     for (const { name, value } of block.set) {
-      const text = filled(value, captures)
+      const text = filled(value, captures, asWord)
       const before = values.get(name)
       values.set(name, before === undefined ? text : `${before}, ${text}`)
     }
@@ -60,9 +61,6 @@ export function addVary(headers: Headers, names: string): void {
 }
 
 /** A path's text is one word of a value: it ends no directive and begins no other one. */
-const filled = (value: readonly ValuePart[], captures: Captures): string =>
-  value.map((part) => (typeof part === 'string' ? part : asWord(captures[part.name] ?? ''))).join('')
-
 const asWord = (text: string): string => text.replaceAll(',', '%2C').replaceAll(';', '%3B')
 
 const FOR_SHARED_CACHES = /^(?:surrogate-control|(?:.*-)?cdn-cache-control)$/

@@ -1,15 +1,13 @@
-import type { Problem } from './parsed.ts'
+import { type Parsed, type Problem, refused } from './parsed.ts'
+import { type Part, partsOf } from './placeholders.ts'
 import { namesOf, parseSource, type Source } from './source.ts'
 import { isIdle, isTooLong, linesOf, Refusals, TOO_LONG } from './text-lines.ts'
-
-/** Literal text, or the name of what is inserted. */
-export type ValuePart = string | { name: string }
 
 /** A block of `_headers`: what it sets and removes, by lower-case name. Plain data, so that it can be stored. */
 export type HeaderBlock = {
   line: number
   source: Source
-  set: { line: number; name: string; value: ValuePart[] }[]
+  set: { line: number; name: string; value: Part[] }[]
   unset: { line: number; name: string }[]
 }
 
@@ -76,7 +74,7 @@ class HeaderReader {
       return
     }
     if (this.#open?.source === null) return
-    const error = this.#refusals.isFull ? 'there are too many wrong lines before it' : this.#take(line, text)
+    const error = this.#refusals.isFull ? TOO_WRONG : this.#take(line, text)
     if (error !== null) this.#refusals.add(line, error)
   }
 
@@ -93,17 +91,18 @@ class HeaderReader {
 
   #begin(line: number, text: string): void {
     this.#close()
-    const source = isTooLong(text) ? { ok: false as const, error: TOO_LONG } : sourceOf(text)
-    const error = this.#blocks.length >= MAX_BLOCKS ? FULL : source.ok ? null : source.error
-    if (error !== null) this.#refusals.add(line, error)
-    const taken = error === null && source.ok ? source.value : null
-    this.#open = {
-      line,
-      source: taken,
-      names: taken === null ? [] : namesOf(taken),
-      set: new Map(),
-      unset: new Map(),
-    }
+    const source = this.#sourceOf(text)
+    if (!source.ok) this.#refusals.add(line, source.error)
+    const taken = source.ok ? source.value : null
+    const names = taken === null ? [] : namesOf(taken)
+    this.#open = { line, source: taken, names, set: new Map(), unset: new Map() }
+  }
+
+  #sourceOf(text: string): Parsed<Source> {
+    if (this.#blocks.length >= MAX_BLOCKS) return refused(FULL)
+    if (this.#refusals.isFull) return refused(TOO_WRONG)
+    if (isTooLong(text)) return refused(TOO_LONG)
+    return /[ \t]/.test(text) ? refused('the path of a block must not hold a blank') : parseSource(text)
   }
 
   #close(): void {
@@ -157,12 +156,8 @@ class HeaderReader {
 }
 
 const NO_ROOM = 'there are 32 KiB of header values before it, which is the limit'
+const TOO_WRONG = 'there are too many wrong lines before it'
 const FULL = `there are ${MAX_BLOCKS} blocks before it, which is the limit`
-
-const sourceOf = (text: string) =>
-  /[ \t]/.test(text)
-    ? { ok: false as const, error: 'the path of a block must not hold a blank' }
-    : parseSource(text)
 
 function findNameError(name: string): string | null {
   if (name === '') return 'the line has no name'
@@ -175,17 +170,4 @@ function findNameError(name: string): string | null {
 function findValueError(value: string): string | null {
   if (value === '') return 'the line has no value'
   return PRINTABLE.test(value) ? null : 'the value must be printable ASCII'
-}
-
-function partsOf(value: string, names: readonly string[]): ValuePart[] {
-  const parts: ValuePart[] = []
-  let from = 0
-  for (const { 0: word, 1: name = '', index } of value.matchAll(/:([A-Za-z]\w*)/g)) {
-    if (!names.includes(name)) continue
-    if (index > from) parts.push(value.slice(from, index))
-    parts.push({ name })
-    from = index + word.length
-  }
-  if (from < value.length) parts.push(value.slice(from))
-  return parts
 }

@@ -120,7 +120,7 @@ function parseSegment(text: string): Parsed<Segment> {
 }
 
 type Capture = { name: string; text: string }
-type Split = { plain: readonly string[]; path: readonly string[] }
+type Split = { plain: readonly string[]; path: readonly string[]; asked: AskedPath }
 
 function takePath(source: Source, asked: AskedPath): Capture[] | null {
   const { before, star } = source
@@ -135,7 +135,7 @@ const splits = new WeakMap<AskedPath, Split>()
 function segmentsOf(asked: AskedPath): Split {
   const known = splits.get(asked)
   if (known !== undefined) return known
-  const split = { plain: asked.plain.split('/').slice(1), path: asked.path.split('/').slice(1) }
+  const split = { plain: asked.plain.split('/').slice(1), path: asked.path.split('/').slice(1), asked }
   splits.set(asked, split)
   return split
 }
@@ -176,15 +176,24 @@ function takeStar(
   const endsAtStar = isOpenEnd && head === '' && rest === before.length
   if (rest <= before.length && !endsAtStar) return null
   if (!areTaken(before, split.plain) || !areTaken(after, split.plain, rest)) return null
-  const middle = split.plain.slice(before.length, rest).join('/')
+  const middle = joined(split.asked.plain, split.plain, before.length, rest)
   if (middle.length < head.length + tail.length || !middle.startsWith(head) || !middle.endsWith(tail))
     return null
-  const raw = split.path.slice(before.length, rest).join('/')
+  const raw = joined(split.asked.path, split.path, before.length, rest)
   return [
     ...capturesOf(before, split.path),
     ...capturesOf(after, split.path, rest),
     { name: STAR, text: between(raw, middle, { head, tail }) },
   ]
+}
+
+/** The text of some segments of a path, without joining what may be thousands. */
+function joined(path: string, segments: readonly string[], from: number, to: number): string {
+  if (from >= to) return ''
+  let [start, end] = [1, path.length]
+  for (let at = 0; at < from; at++) start += (segments[at] ?? '').length + 1
+  for (let at = to; at < segments.length; at++) end -= (segments[at] ?? '').length + 1
+  return path.slice(start, end)
 }
 
 /** What stands between two plain texts in a raw one, as it came. `plain` is the plain form of `raw`. */

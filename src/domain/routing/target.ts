@@ -3,10 +3,9 @@ import { parseIp } from '../ip-ranges.ts'
 import { charactersOf } from '../plain-path.ts'
 import { hasDotSegment } from './inserted-values.ts'
 import { type Parsed, parsed, refused } from './parsed.ts'
+import { filled, type Part, partsOf } from './placeholders.ts'
 import type { Captures } from './source.ts'
 
-/** Literal text, or what is inserted. A captured parameter is encoded already; a path's text is not a query's. */
-type Part = string | { name: string }
 type Parts = Part[]
 
 /** Where a line leads. Plain data, so that it can be stored. */
@@ -41,7 +40,7 @@ export function parseTarget(text: string, names: readonly string[]): Parsed<Targ
   const origin = isAddress ? originOf(scheme, authority) : null
   if (isAddress && origin === null) return refused('the target must name a host, without user and password')
   const [, path = '', query, fragment = ''] = /^([^?#]*)(?:\?([^#]*))?(#.*)?$/su.exec(rest) ?? []
-  const parts = (piece: string) => partsOf(piece, names)
+  const parts = (piece: string) => partsOf(piece, names, literal)
   return parsed({
     text,
     origin,
@@ -82,9 +81,6 @@ function isPlain(href: string, origin: string | null): boolean {
 const searchAsSent = (search: string): string =>
   /^\?[\w\-.~!$&'()*+,;=:@/?%]*$/.test(search) ? search : literal(search)
 
-const filled = (parts: Parts, captures: Captures, form = (text: string) => text): string =>
-  parts.map((part) => (typeof part === 'string' ? part : form(captures[part.name] ?? ''))).join('')
-
 /** A path's text is one value of a query: it begins no other one. */
 const forQuery = (text: string): string => text.replaceAll('&', '%26').replaceAll('+', '%2B')
 
@@ -97,21 +93,7 @@ function originOf(scheme: string, authority: string): string | null {
   return URL.parse(origin)?.origin ?? null
 }
 
-const WORD = /:([A-Za-z]\w*)/g
 const holdsPlaceholder = (text: string): boolean => /:[A-Za-z]/.test(text)
-
-function partsOf(text: string, names: readonly string[]): Parts {
-  const parts: Parts = []
-  let from = 0
-  for (const { 0: word, 1: name = '', index } of text.matchAll(WORD)) {
-    if (!names.includes(name)) continue
-    if (index > from) parts.push(literal(text.slice(from, index)))
-    parts.push({ name })
-    from = index + word.length
-  }
-  if (from < text.length) parts.push(literal(text.slice(from)))
-  return parts
-}
 
 /** An author's text, with what may not stand in an address encoded. */
 const literal = (text: string): string => charactersOf(text.toWellFormed()).map(encodedUnlessAllowed).join('')

@@ -11,9 +11,9 @@ import {
 import { proxyHostRule } from '../../../platform/outbound/proxy-host-rule.ts'
 import { type CompiledRow, listRoutingFiles, replaceCompiled } from './queries.ts'
 
-/** Files in more folders than that, or with more bytes in all, are not compiled: any folder may be served one day. */
+/** Of more files, or more bytes in all, the inner ones are not used: any folder may be served one day. */
 const MAX_FILES = 200
-const MAX_BYTES = 32 * 1024 * 1024
+const MAX_BYTES = 4 * BYTES_TO_READ
 
 /** Which hosts a line may fetch from; a message if not. */
 export type ProxyHostRule = (url: URL) => string | null
@@ -24,7 +24,7 @@ export type ProxyHostRule = (url: URL) => string | null
  */
 export function compileRouting(ctx: Context, deploymentId: string): void {
   const files = readRoutingFiles(ctx, deploymentId)
-  for (const { path, bytes } of files) refusePassword(path, bytes)
+  for (const file of files) refusePassword(file)
   replaceCompiled(ctx.db, deploymentId, compiledOf(files, proxyHostRule(ctx.config.proxyAllowedTargets)))
 }
 
@@ -38,7 +38,8 @@ export function recompileRouting(ctx: Context, deploymentId: string): void {
 export const compileAgain = (ctx: Context, deploymentId: string, mayProxyTo: ProxyHostRule): CompiledRow[] =>
   compiledOf(readRoutingFiles(ctx, deploymentId), mayProxyTo)
 
-type RoutingFile = { path: string; bytes: Uint8Array }
+/** `bytes` null: there are too many. */
+type RoutingFile = { path: string; bytes: Uint8Array | null }
 
 function readRoutingFiles(ctx: Context, deploymentId: string): RoutingFile[] {
   const files: RoutingFile[] = []
@@ -46,14 +47,14 @@ function readRoutingFiles(ctx: Context, deploymentId: string): RoutingFile[] {
   for (const { path, ...blob } of listRoutingFiles(ctx.db, deploymentId, MAX_FILES)) {
     const sizeBytes = Math.min(blob.sizeBytes, BYTES_TO_READ)
     left -= sizeBytes
-    if (left < 0) break
-    files.push({ path, bytes: ctx.blobs.readSync({ ...blob, sizeBytes }) })
+    files.push({ path, bytes: left < 0 ? null : ctx.blobs.readSync({ ...blob, sizeBytes }) })
   }
   return files
 }
 
-function refusePassword(path: string, bytes: Uint8Array): void {
-  const line = routingFileAt(path)?.kind === 'headers' ? passwordLineOf(bytes) : null
+function refusePassword({ path, bytes }: RoutingFile): void {
+  const isRead = bytes !== null && routingFileAt(path)?.kind === 'headers'
+  const line = isRead ? passwordLineOf(bytes) : null
   if (line === null) return
   throw new AppError(
     'invalid',
@@ -70,9 +71,25 @@ function compiledOf(files: readonly RoutingFile[], mayProxyTo: ProxyHostRule): C
     folders.set(at.folder, { ...(folders.get(at.folder) ?? NONE), [at.kind]: bytes })
   }
   return [...folders].map(([folder, bytes]) => {
-    const compiled: CompiledRouting = compileFolder(folder, bytes, { mayProxyTo })
-    return { folder, compiled: JSON.stringify(compiled) }
+    const compiled = compileFolder(folder, bytes, { mayProxyTo })
+    const unread = files.filter(
+      ({ path, bytes: read }) => read === null && routingFileAt(path)?.folder === folder,
+    )
+    return { folder, compiled: JSON.stringify(withUnread(compiled, unread)) }
   })
 }
+
+const withUnread = (compiled: CompiledRouting, unread: readonly RoutingFile[]): CompiledRouting => ({
+  ...compiled,
+  refused: compiled.refused + unread.length,
+  problems: [
+    ...compiled.problems,
+    ...unread.map(({ path: file }) => ({
+      file,
+      line: 0,
+      message: 'the routing files around it are too large',
+    })),
+  ],
+})
 
 const NONE: RoutingBytes = { redirects: null, headers: null }

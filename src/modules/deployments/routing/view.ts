@@ -1,11 +1,12 @@
 import type { Static } from 'elysia'
 import type { Context } from '../../../context.ts'
-import type { HeaderBlock, ValuePart } from '../../../domain/routing/headers.ts'
+import type { HeaderBlock } from '../../../domain/routing/headers.ts'
+import type { Part } from '../../../domain/routing/placeholders.ts'
 import type { RedirectLine } from '../../../domain/routing/redirects.ts'
 import type { Grant } from '../../auth/authorize.ts'
 import { requireDeployment } from '../service.ts'
 import type { routingView } from './model.ts'
-import { readCompiled } from './summary.ts'
+import { NO_ROUTING, readCompiled } from './stored.ts'
 
 type RoutingView = Static<typeof routingView>
 
@@ -13,7 +14,7 @@ type RoutingView = Static<typeof routingView>
 export function getRouting(ctx: Context, grant: Grant, id: string, folder: string | undefined): RoutingView {
   const { basePath } = requireDeployment(ctx.db.orm, grant, id)
   const shown = folder === undefined ? basePath : asFolder(folder)
-  const { lines, blocks, problems } = readCompiled(ctx, id, shown)
+  const { lines, blocks, problems } = readCompiled(ctx, id, shown) ?? NO_ROUTING
   return { folder: shown, redirects: lines.map(lineView), headers: blocks.map(blockView), problems }
 }
 
@@ -46,4 +47,4 @@ const blockView = ({ line, source, set, unset }: HeaderBlock) => ({
   unset: unset.map(({ name }) => name),
 })
 
-const written = (part: ValuePart): string => (typeof part === 'string' ? part : `:${part.name}`)
+const written = (part: Part): string => (typeof part === 'string' ? part : `:${part.name}`)
