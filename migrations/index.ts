@@ -27,6 +27,7 @@ import previews from './0023_previews.sql' with { type: 'text' }
 import retentionAndQuotas from './0024_retention_and_quotas.sql' with { type: 'text' }
 import mailNotices from './0025_mail_notices.sql' with { type: 'text' }
 import routingFiles from './0026_routing_files.sql' with { type: 'text' }
+import siteSettings from './0027_site_settings.sql' with { type: 'text' }
 
 /** Append only: an applied migration is never edited, renamed or reordered. Imported as text, so they are in the executable. */
 export const migrations: readonly Migration[] = [
@@ -56,6 +57,7 @@ export const migrations: readonly Migration[] = [
   { name: '0024_retention_and_quotas', sql: retentionAndQuotas },
   { name: '0025_mail_notices', sql: mailNotices },
   { name: '0026_routing_files', sql: routingFiles },
+  { name: '0027_site_settings', sql: siteSettings },
 ]
 
 /**

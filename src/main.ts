@@ -21,6 +21,7 @@ const commands: Commands = {
   restore: async () => (await import('./cli/restore.ts')).restoreCommand,
   check: async () => (await import('./cli/check.ts')).checkCommand,
   key: async () => (await import('./cli/key.ts')).keyCommand,
+  import: async () => (await import('./cli/import.ts')).importCommand,
   explain: async () => (await import('./cli/explain.ts')).explainCommand,
   health: async () => (await import('./cli/health.ts')).healthCommand,
   version: async () => (await import('./cli/version.ts')).versionCommand,

@@ -99,6 +99,7 @@ const TABLE: [route: string, who: Who][] = [
   ['POST /projects/:id/secrets', 'admin'],
 
   ['GET /projects/:id/analytics', 'admin'],
+  ['POST /projects/:id/analytics', 'admin'],
 
   ['GET /keys', 'global admin'],
   ['POST /keys', 'global admin'],

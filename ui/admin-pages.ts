@@ -39,7 +39,7 @@ export const adminPages = (ctx: Context, explainer: Explainer) =>
     .use(peoplePages(ctx))
     .use(settingsPages(ctx))
     .use(retentionPages(ctx))
-    .use(operationsPages(ctx))
+    .use(operationsPages(ctx, explainer))
     .use(keyPages(ctx))
     .use(webhookPages(ctx))
     .use(workspacePages(ctx))

@@ -67,6 +67,7 @@ function visitsOf(projectId: string, name: string, daysAgo: number): Observed[] 
       durationMs: 0.4 + (n % 20) / 10,
       sizeBytes: 2400 + (n % 50) * 310,
       referrer: REFERRERS[n % REFERRERS.length] ?? null,
+      linkedFrom: null,
       userAgent: AGENTS[n % 17 === 0 ? 2 : n % 2] ?? '',
       address: `192.0.2.${n % 90}`,
       isPage: !path.endsWith('.svg'),

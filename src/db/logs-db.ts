@@ -86,6 +86,17 @@ const MIGRATIONS: readonly string[] = [
   DROP INDEX requests_project;
   CREATE INDEX requests_project ON requests (project_id, id, at);
   `,
+  `
+  -- Who links to what is missing, by day: the path of a page of the project, or the host of another site.
+  CREATE TABLE links (
+    project_id  TEXT NOT NULL,
+    day         INTEGER NOT NULL,
+    path        TEXT NOT NULL,
+    linked_from TEXT NOT NULL,
+    count       INTEGER NOT NULL,
+    PRIMARY KEY (project_id, day, path, linked_from)
+  ) STRICT, WITHOUT ROWID;
+  `,
 ]
 
 /** `file` may be `:memory:`. Does not open anything yet. */

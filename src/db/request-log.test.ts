@@ -24,6 +24,7 @@ const ROW: Observed = {
   durationMs: 0.4,
   sizeBytes: 1000,
   referrer: null,
+  linkedFrom: null,
   userAgent: FIREFOX,
   address: '203.0.113.77',
   isPage: true,

@@ -1,4 +1,7 @@
 import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import type { HtmlHandling } from '../domain/html-handling.ts'
+import type { Indexing } from '../domain/indexing.ts'
+import type { RedirectStatus } from '../domain/redirect-status.ts'
 import type { GlobalRole, ProjectRole } from '../domain/roles.ts'
 
 /**
@@ -128,6 +131,8 @@ export const projects = sqliteTable('projects', {
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),
   previewDays: integer('preview_days').notNull().default(7),
+  htmlHandling: text('html_handling').$type<HtmlHandling>(),
+  indexing: text('indexing').$type<Indexing>().notNull().default('production'),
 })
 
 export const removedProjects = sqliteTable('removed_projects', {
@@ -271,6 +276,7 @@ export const aliases = sqliteTable('aliases', {
   expiresIn: integer('expires_in'),
   pullRequest: integer('pull_request'),
   pullRequestUrl: text('pull_request_url'),
+  htmlHandling: text('html_handling').$type<HtmlHandling>(),
 })
 
 export const aliasHistory = sqliteTable('alias_history', {
@@ -358,7 +364,9 @@ export const proxyRules = sqliteTable('proxy_rules', {
   pathPattern: text('path_pattern').notNull(),
   method: text('method'),
   methods: text('methods'),
-  proxyType: text('proxy_type').$type<'external_proxy' | 'internal_rewrite' | 'pipeline'>().notNull(),
+  proxyType: text('proxy_type')
+    .$type<'external_proxy' | 'internal_rewrite' | 'pipeline' | 'redirect'>()
+    .notNull(),
   targetUrl: text('target_url').notNull(),
   stripPrefix: integer('strip_prefix', { mode: 'boolean' }).notNull(),
   order: integer('rule_order').notNull(),
@@ -373,6 +381,7 @@ export const proxyRules = sqliteTable('proxy_rules', {
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),
   isWrittenByAdmin: integer('is_written_by_admin', { mode: 'boolean' }).notNull().default(false),
+  status: integer('status').$type<RedirectStatus>(),
 })
 
 export const domains = sqliteTable('domains', {

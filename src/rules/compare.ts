@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { patternKey } from '../domain/path-pattern.ts'
+import { DEFAULT_REDIRECT_STATUS } from '../domain/routing/redirect-rule.ts'
 import { isSamePipeline } from '../pipelines/language/same-pipeline.ts'
 import type { CompiledPush, CompiledRule } from './push.ts'
 
@@ -10,6 +11,8 @@ export type ServerRule = {
   methods: string[] | null
   proxyType: CompiledRule['proxyType']
   targetUrl: string
+  /** Of a redirect only. */
+  status?: CompiledRule['status']
   stripPrefix: boolean
   order: number
   timeout: number
@@ -37,6 +40,7 @@ export function completed(rule: CompiledRule, index: number): ServerRule {
     methods: rule.methods ?? null,
     proxyType: rule.proxyType,
     targetUrl: rule.proxyType === 'pipeline' ? '' : (rule.targetUrl ?? ''),
+    ...(rule.proxyType === 'redirect' ? { status: rule.status ?? DEFAULT_REDIRECT_STATUS } : {}),
     stripPrefix: rule.stripPrefix ?? true,
     order: rule.order ?? index,
     timeout: rule.timeout ?? 30_000,

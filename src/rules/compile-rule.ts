@@ -3,6 +3,8 @@ import { MAX_DESCRIPTION } from '../domain/description.ts'
 import { isRecord } from '../domain/is-record.ts'
 import { isHeaderName } from '../domain/names.ts'
 import { parsePathPattern } from '../domain/path-pattern.ts'
+import { REDIRECT_STATUSES } from '../domain/redirect-status.ts'
+import { findSourceError, findTargetError } from '../domain/routing/redirect-rule.ts'
 import { isPlainAddress, isRewritePath } from '../domain/target-shape.ts'
 import { anything, type Check, Checker, flag, label, text, wholeNumber } from './checks.ts'
 import type { KnownSchema } from './known-fields.ts'
@@ -41,6 +43,17 @@ const targetUrl: Check = (value) => {
     : 'must be an https address: http is not allowed'
 }
 
+const redirect: Check = (value) => {
+  if (typeof value !== 'string') return 'must be a path, or an http or https address'
+  const error = findTargetError(value)
+  return error === null ? null : `is no target: ${error}`
+}
+
+const status: Check = (value) =>
+  (REDIRECT_STATUSES as readonly unknown[]).includes(value)
+    ? null
+    : `must be one of ${REDIRECT_STATUSES.join(', ')}`
+
 const PROXY_KEYS = {
   targetUrl,
   stripPrefix: flag,
@@ -59,6 +72,8 @@ export const RULE_KEYS: Readonly<Record<string, Check>> = {
   isEnabled: flag,
   debugEnabled: flag,
   pipeline: anything,
+  redirect,
+  status,
   ...PROXY_KEYS,
 }
 
@@ -87,6 +102,7 @@ export async function compileRule(
     return []
   }
   checkKind(given, read.route, checker)
+  checkSource(given, read.route, checker)
   const headerConfig = checkHeaders(given['headerConfig'], checker)
   const codeProblems: Problem[] = []
   const { folder } = read.route
@@ -102,21 +118,41 @@ export async function compileRule(
 
 function checkKind(given: Record<string, unknown>, { method }: Route, checker: Checker): void {
   const proxyKeys = Object.keys(given).filter((key) => key in PROXY_KEYS)
-  const isPipeline = 'pipeline' in given
-  if (isPipeline)
+  const kind = 'pipeline' in given ? 'pipeline' : 'redirect' in given ? 'redirect' : null
+  if (kind !== null)
     for (const key of proxyKeys)
       checker.report(
         [key],
-        `${key} is for proxy rules, but this rule has a pipeline: use one of the two`,
+        `${key} is for proxy rules, but this rule has a ${kind}: use one of the two`,
         'key',
       )
-  if (!isPipeline && given['targetUrl'] === undefined)
-    checker.report([], 'a rule must have a pipeline, or a targetUrl for a proxy')
+  if (kind === null && given['targetUrl'] === undefined)
+    checker.report([], 'a rule must have a pipeline, a targetUrl for a proxy, or a redirect')
+  if (kind === 'pipeline' && 'redirect' in given)
+    checker.report(['redirect'], 'a rule has a pipeline or a redirect: use one of the two', 'key')
+  if (kind !== 'redirect' && 'status' in given)
+    checker.report(['status'], 'status is for a redirect, which this rule has not', 'key')
   if (given['methods'] !== undefined && method !== null)
     checker.report(
       ['methods'],
       'methods belongs in any.rule.yaml: the name of this file already sets the method',
       'key',
+    )
+}
+
+/** What is no source of a redirect, but a path of other rules: it begins with a star or holds two. contract 13 §6. */
+function checkSource(given: Record<string, unknown>, route: Route, checker: Checker): void {
+  if (!('redirect' in given)) return
+  const path = given['pathPattern'] ?? route.pathPattern
+  if (typeof path !== 'string' || !parsePathPattern(path).ok) return
+  const error = findSourceError(path)
+  if (error === null) return
+  if ('pathPattern' in given)
+    checker.report(['pathPattern'], `pathPattern is no source of a redirect: ${error}`)
+  else
+    checker.report(
+      [],
+      `the path ${path} of its folders is no source of a redirect: ${error}; give a pathPattern`,
     )
 }
 
@@ -143,14 +179,18 @@ function checkHeaders(value: unknown, checker: Checker): CompiledRule['headerCon
   return { add: Object.fromEntries(Object.keys(add).map((name) => [name, ''])), ...rest }
 }
 
+function kindOf({ targetUrl, ...given }: Record<string, unknown>): CompiledRule['proxyType'] {
+  if ('pipeline' in given) return 'pipeline'
+  if ('redirect' in given) return 'redirect'
+  return typeof targetUrl === 'string' && targetUrl.startsWith('/') ? 'internal_rewrite' : 'external_proxy'
+}
+
 function ruleOf(
   given: Record<string, unknown>,
   route: Route,
   headerConfig: CompiledRule['headerConfig'],
   pipelineConfig: CompiledRule['pipelineConfig'],
 ): CompiledRule {
-  const target = given['targetUrl']
-  const isPath = typeof target === 'string' && target.startsWith('/')
   const named = (...keys: (keyof CompiledRule)[]) =>
     Object.fromEntries(keys.flatMap((key) => (given[key] === undefined ? [] : [[key, given[key]]])))
   const upper = Array.isArray(given['methods'])
@@ -160,8 +200,9 @@ function ruleOf(
     pathPattern: typeof given['pathPattern'] === 'string' ? given['pathPattern'] : route.pathPattern,
     ...(route.method === null ? {} : { method: route.method }),
     ...upper,
-    proxyType: 'pipeline' in given ? 'pipeline' : isPath ? 'internal_rewrite' : 'external_proxy',
-    ...named('targetUrl', 'stripPrefix', 'order', 'timeout', 'preserveHost', 'forwardCookies'),
+    proxyType: kindOf(given),
+    ...(typeof given['redirect'] === 'string' ? { targetUrl: given['redirect'] } : {}),
+    ...named('targetUrl', 'status', 'stripPrefix', 'order', 'timeout', 'preserveHost', 'forwardCookies'),
     ...(headerConfig === undefined ? {} : { headerConfig }),
     ...(pipelineConfig === undefined ? {} : { pipelineConfig }),
     ...named('isEnabled', 'debugEnabled', 'description'),

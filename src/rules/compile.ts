@@ -1,4 +1,5 @@
-import { compareSpecificity, patternKey } from '../domain/path-pattern.ts'
+import { patternKey } from '../domain/path-pattern.ts'
+import { compareRulesBySpecificity } from './by-specificity.ts'
 import { compileRule, type RuleSource } from './compile-rule.ts'
 import {
   compileManifest,
@@ -50,7 +51,7 @@ export async function compileSet(files: SetFiles): Promise<Compiled> {
     if (yaml !== null) rules.push(...(await compileRule(set, path, yaml)))
   }
   refuseDoubles(rules, problems)
-  rules.sort((a, b) => compareSpecificity(withMethod(a), withMethod(b)))
+  rules.sort((a, b) => compareRulesBySpecificity(a.rule, b.rule))
   const push: CompiledPush = {
     ruleSet: ruleSet ?? { name: '' },
     rules: rules.map(({ rule }) => rule),

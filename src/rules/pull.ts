@@ -1,5 +1,6 @@
 import { stringify } from 'yaml'
-import { compareSpecificity } from '../domain/path-pattern.ts'
+import { DEFAULT_REDIRECT_STATUS } from '../domain/routing/redirect-rule.ts'
+import { compareRulesBySpecificity } from './by-specificity.ts'
 import { completed, identityOf, nameOf, type ServerRule, type ServerSet } from './compare.ts'
 import { folderOfPattern, isMethodWord } from './route-path.ts'
 import { MAX_FILE_BYTES } from './yaml-file.ts'
@@ -27,7 +28,7 @@ export function layOutSet(set: ServerSet, known: ReadonlyMap<string, string> = n
       known.get(`schema ${schema.name}`) ?? `schemas/${schema.name}.schema.yaml`,
       yamlOf({ name: schema.name, fields: schema.fields.map(plainField) }),
     )
-  const sorted = set.rules.filter((rule) => canBeFile(rule, notes)).sort(compareSpecificity)
+  const sorted = set.rules.filter((rule) => canBeFile(rule, notes)).sort(compareRulesBySpecificity)
   for (const [index, rule] of sorted.entries()) {
     const path = known.get(identityOf(rule)) ?? freePath(rule, texts)
     const coded = takeOutCode(rule, path, texts, owners)
@@ -80,12 +81,24 @@ function fileOf(rule: ServerRule, index: number, path: string): Record<string, u
     ...(folderOfPattern(rule.pathPattern) === folder ? {} : { pathPattern: rule.pathPattern }),
     ...given({ methods: rule.methods }),
     ...differing(['order', 'timeout', 'isEnabled', 'debugEnabled']),
-    ...(rule.proxyType === 'pipeline' ? {} : { targetUrl: rule.targetUrl }),
-    ...differing(['stripPrefix', 'preserveHost', 'forwardCookies']),
-    ...given({ headerConfig: rule.headerConfig }),
+    ...(rule.proxyType === 'redirect' ? redirectFile(rule) : proxyFile(rule, differing)),
     ...(rule.pipelineConfig ? { pipeline: pipelineFile(rule.pipelineConfig) } : {}),
   }
 }
+
+const redirectFile = ({ targetUrl, status }: ServerRule): Record<string, unknown> => ({
+  redirect: targetUrl,
+  ...(status === DEFAULT_REDIRECT_STATUS ? {} : given({ status })),
+})
+
+const proxyFile = (
+  rule: ServerRule,
+  differing: (keys: (keyof ServerRule)[]) => Record<string, unknown>,
+): Record<string, unknown> => ({
+  ...(rule.proxyType === 'pipeline' ? {} : { targetUrl: rule.targetUrl }),
+  ...differing(['stripPrefix', 'preserveHost', 'forwardCookies']),
+  ...given({ headerConfig: rule.headerConfig }),
+})
 
 type Pipeline = NonNullable<ServerRule['pipelineConfig']>
 type Step = Pipeline['steps'][number] & { code?: string }

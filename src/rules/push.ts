@@ -1,3 +1,4 @@
+import type { RedirectStatus } from '../domain/redirect-status.ts'
 import type { PipelineConfig } from '../pipelines/language/model.ts'
 
 /** The body of `PUT /api/proxy-rule-sets/project/:projectId/sync`, as the compiler makes it. contract §9.2. */
@@ -13,7 +14,9 @@ export type CompiledRule = {
   pathPattern: string
   method?: string
   methods?: string[]
-  proxyType: 'pipeline' | 'external_proxy' | 'internal_rewrite'
+  proxyType: 'pipeline' | 'external_proxy' | 'internal_rewrite' | 'redirect'
+  /** Of a redirect. */
+  status?: RedirectStatus
   targetUrl?: string
   stripPrefix?: boolean
   order?: number

@@ -161,7 +161,7 @@ export const createApi = (ctx: Context, isApiRoute: (path: string) => boolean = 
     .use(apiKeyRoutes(ctx))
     .use(auditRoutes(ctx))
     .use(logRoutes(ctx))
-    .use(analyticsRoutes(ctx))
+    .use(analyticsRoutes(ctx, explainerOf(ctx, isApiRoute)))
     .use(storageRoutes(ctx))
     .use(backupRoutes(ctx))
     .use(webhookRoutes(ctx))

@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts'
+import { plainPath } from '../domain/plain-path.ts'
 import { parseWebUrl } from '../domain/web-url.ts'
 import type { Arrival } from '../http/arrival.ts'
 import { loggedPath } from '../http/logged-path.ts'
@@ -21,9 +22,10 @@ export function observe(ctx: Context, arrival: Arrival, answer: Response, seen: 
     const { request, path } = arrival
     const { headers } = request
     const host = (arrival.host ?? '').slice(0, MAX_HOST)
+    const projectId = projectOf(ctx, arrival)
     ctx.requestLog.take({
       at: ctx.now(),
-      projectId: projectOf(ctx, arrival),
+      projectId,
       method: request.method.slice(0, 20),
       host,
       path: loggedPath(path).slice(0, MAX_PATH),
@@ -31,6 +33,7 @@ export function observe(ctx: Context, arrival: Arrival, answer: Response, seen: 
       durationMs: performance.now() - startedAt,
       sizeBytes: sizeOf(request, answer),
       referrer: referrerOf(headers.get('referer'), host),
+      linkedFrom: answer.status === 404 ? linkedFrom(ctx, headers.get('referer'), projectId) : null,
       userAgent: (headers.get('user-agent') ?? '').slice(0, MAX_AGENT),
       address: arrival.address,
       isPage: isPage(headers, answer),
@@ -73,6 +76,18 @@ function referrerOf(referrer: string | null, host: string): string | null {
   const from = url?.hostname.slice(0, MAX_HOST) ?? null
   return from === host ? null : from
 }
+
+/** The page of the same project that links here, by its path, or the host of another site. */
+function linkedFrom(ctx: Context, referrer: string | null, projectId: string | null): string | null {
+  const url = referrer !== null && /^https?:/i.test(referrer) ? parseWebUrl(referrer) : null
+  if (url === null || url === undefined) return null
+  const place = resolveHost(ctx, url.host)
+  return place?.kind === 'site' && place.project.id === projectId
+    ? plainPath(loggedPath(url.pathname)).slice(0, MAX_LINK)
+    : url.hostname.slice(0, MAX_HOST)
+}
+
+const MAX_LINK = 1000
 
 /** Whether a browser navigated to this HTML, if it says so: not loaded by a script or frame, nor prefetched. */
 function isPage(headers: Headers, answer: Response): boolean {

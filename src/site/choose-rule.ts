@@ -1,18 +1,18 @@
 import { matchesPath } from '../domain/path-pattern.ts'
+import { leadFrom } from '../domain/routing/redirect-rule.ts'
 import type { Arrival } from '../http/arrival.ts'
 import type { SiteRule } from './site-rules.ts'
 import type { Trace } from './trace.ts'
 
+/** What rules look at. */
+type Asked = Pick<Arrival, 'method' | 'plain' | 'path' | 'search' | 'host' | 'hostHeader'>
+
 /**
  * Finds the first enabled rule that matches the method and the plain path. `trace` records every rule that was checked.
  */
-export function chooseRule(
-  rules: readonly SiteRule[],
-  { method, plain }: Pick<Arrival, 'method' | 'plain'>,
-  trace?: Trace,
-): SiteRule | undefined {
+export function chooseRule(rules: readonly SiteRule[], asked: Asked, trace?: Trace): SiteRule | undefined {
   for (const rule of rules) {
-    const miss = whyNot(rule, method, plain)
+    const miss = whyNot(rule, asked)
     trace?.rule(rule, miss)
     if (miss === null) return rule
   }
@@ -21,8 +21,15 @@ export function chooseRule(
 
 type Miss = 'disabled' | 'path' | 'method'
 
-function whyNot({ record, pattern, methods }: SiteRule, method: string, plain: string): Miss | null {
+function whyNot(rule: SiteRule, asked: Asked): Miss | null {
+  const { record, methods } = rule
   if (!record.isEnabled) return 'disabled'
-  if (!matchesPath(pattern, plain)) return 'path'
-  return methods === null || methods.has(method) ? null : 'method'
+  if (!isTaken(rule, asked)) return 'path'
+  return methods === null || methods.has(asked.method) ? null : 'method'
 }
+
+/** A redirect to the very address that is asked for takes nothing. contract 13 §2. */
+const isTaken = ({ record, pattern, redirect }: SiteRule, asked: Asked): boolean =>
+  record.proxyType === 'redirect'
+    ? redirect !== null && leadFrom(redirect, asked) !== null
+    : matchesPath(pattern, asked.plain)

@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts'
+import type { HtmlHandling } from '../domain/html-handling.ts'
 import { type Manifest, type ManifestSource, readManifest } from './read-manifest.ts'
 
 /**
@@ -26,8 +27,16 @@ export function loadManifest(ctx: Context, source: ManifestSource): Manifest {
   return manifest
 }
 
-/** Manifests are cached by deployment and base path. */
-export const manifestKey = (deploymentId: string, basePath: string): string => `${deploymentId} ${basePath}`
+/** Manifests are cached by what is shown, and how. */
+export const manifestKey = ({
+  deploymentId,
+  basePath,
+  htmlHandling,
+}: {
+  deploymentId: string
+  basePath: string
+  htmlHandling: HtmlHandling | null
+}): string => `${deploymentId} ${htmlHandling ?? ''} ${basePath}`
 
 function newStore(ctx: Context): Store {
   const store: Store = { manifests: new Map(), files: 0 }

@@ -47,6 +47,7 @@ function ruleFor({ project }: Site, { origin, path, search }: Result): SiteRule 
       createdAt: 0,
       updatedAt: 0,
       isWrittenByAdmin: false,
+      status: null,
       origin: null,
     },
     level: 'project',
@@ -55,6 +56,7 @@ function ruleFor({ project }: Site, { origin, path, search }: Result): SiteRule 
     methods: null,
     target: { url, pathname: url.pathname, base: url.pathname, search: url.search },
     wholeTarget: `${url.pathname}${url.search}`,
+    redirect: null,
     pipeline: () => {
       throw new TypeError('a line has no pipeline')
     },

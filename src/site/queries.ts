@@ -2,6 +2,8 @@ import type { PrivateSiteResponse } from '../config/config.ts'
 import type { Db } from '../db/open.ts'
 import { prepared } from '../db/statements.ts'
 import type { ContentCoding } from '../domain/content-encoding.ts'
+import type { HtmlHandling } from '../domain/html-handling.ts'
+import type { Indexing } from '../domain/indexing.ts'
 import type { ProjectRole } from '../domain/roles.ts'
 import type { KnownBlob } from '../modules/deployments/traits.ts'
 import type { StoredBlob } from '../platform/blob-store.ts'
@@ -15,6 +17,8 @@ export type SiteRow = {
   requiredRole: ProjectRole
   isSpa: number | null
   privateSiteResponse: PrivateSiteResponse | null
+  htmlHandling: HtmlHandling | null
+  indexing: Indexing
   aliasId: string | null
   aliasName: string | null
   aliasIsPublic: number | null
@@ -41,7 +45,8 @@ export type SiteRow = {
 
 const SITE_COLUMNS = `
   p.id AS projectId, p.owner, p.name, p.is_public AS isPublic, p.required_role AS requiredRole, p.is_spa AS isSpa,
-  p.private_site_response AS privateSiteResponse, a.id AS aliasId, a.name AS aliasName, a.is_public AS aliasIsPublic,
+  p.private_site_response AS privateSiteResponse, coalesce(a.html_handling, p.html_handling) AS htmlHandling, p.indexing,
+  a.id AS aliasId, a.name AS aliasName, a.is_public AS aliasIsPublic,
   a.required_role AS aliasRequiredRole, a.is_spa AS aliasIsSpa, d.id AS deploymentId,
   coalesce(a.base_path, d.base_path) AS hostBasePath,
   d.commit_sha AS commitSha, d.version, d.revision, d.updated_at AS updatedAt,

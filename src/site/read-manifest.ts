@@ -1,10 +1,12 @@
 import type { Context } from '../context.ts'
+import { addCleanAddresses } from '../domain/clean-addresses.ts'
+import type { HtmlHandling } from '../domain/html-handling.ts'
 import { isRoutingFile } from '../domain/routing/compile.ts'
 import { isSentCompressed } from '../modules/deployments/traits.ts'
 import { listFiles, listVariants } from './queries.ts'
 import { SiteFile } from './site-file.ts'
 
-/** What a request path resolves to: a file, or a redirect (`/about` to `/about/`). */
+/** What a request path resolves to: a file, or a redirect to the address of one (`/about` to `/about/`). */
 export type Target = SiteFile | { redirectTo: string }
 
 /** All request paths of a deployment, loaded once. A miss is as cheap as a hit. */
@@ -18,6 +20,7 @@ export type ManifestSource = {
   commitSha: string
   updatedAt: number
   basePath: string
+  htmlHandling: HtmlHandling | null
 }
 
 /** Reads the manifest of a deployment below its base path. */
@@ -28,7 +31,7 @@ export function readManifest(ctx: Context, row: ManifestSource): Manifest {
   const forms = Map.groupBy(listVariants(ctx.db, source.deploymentId), ({ of }) => of)
   const files = listFiles(ctx.db, source.deploymentId, prefix)
   const targets = new Map<string, Target>()
-  const hasFile = (path: string) => isFileAt(targets.get(path), path)
+  const hasFile = (path: string) => fileAt(targets, path) !== undefined
   const place = { ctx, hasFile, updatedAt: source.updatedAt, commitSha: source.commitSha }
   for (const { path: storedPath, ...blob } of files) {
     if (isRoutingFile(storedPath)) continue
@@ -37,31 +40,19 @@ export function readManifest(ctx: Context, row: ManifestSource): Manifest {
     const variants = known !== undefined && isSentCompressed(ctx, path, blob) ? known : []
     targets.set(path, new SiteFile(place, path, blob, variants))
   }
-  addCleanUrls(targets)
+  addCleanAddresses(targets, row.htmlHandling)
   return { targets, fileCount: files.length }
 }
 
-/** A clean address of another file does not count. */
-const isFileAt = (target: Target | undefined, path: string): boolean =>
-  target !== undefined && 'path' in target && target.path === path
-
-/**
- * `/dir/` shows its index; `/about` shows `about.html`, or else redirects to `/about/`. Actual file names take
- * precedence. contract §6.
- */
-function addCleanUrls(targets: Map<string, Target>): void {
-  const files = [...targets.values()].filter((target) => 'path' in target)
-  for (const file of files) {
-    if (file.path.endsWith('/index.html')) targets.set(file.path.slice(0, -'index.html'.length), file)
-    if (file.path.endsWith('.html')) setIfFree(targets, file.path.slice(0, -'.html'.length), file)
-  }
-  for (const { path } of files) {
-    if (!path.endsWith('/index.html') || path === '/index.html') continue
-    const folder = path.slice(0, -'index.html'.length)
-    setIfFree(targets, folder.slice(0, -1), { redirectTo: folder })
-  }
+/** The file of this name, also where its name redirects to a clean address. */
+export function fileAt(targets: Manifest['targets'], path: string): SiteFile | undefined {
+  const file = shownAt(targets, path)
+  return file?.path === path ? file : undefined
 }
 
-function setIfFree(targets: Map<string, Target>, path: string, target: Target): void {
-  if (!path.endsWith('/') && !targets.has(path)) targets.set(path, target)
+/** The file that an address shows in the end. */
+export function shownAt(targets: Manifest['targets'], path: string): SiteFile | undefined {
+  const target = targets.get(path)
+  const shown = target !== undefined && 'redirectTo' in target ? targets.get(target.redirectTo) : target
+  return shown !== undefined && 'path' in shown ? shown : undefined
 }

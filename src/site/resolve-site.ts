@@ -1,6 +1,7 @@
 import type { Context, SitePlace } from '../context.ts'
 import { generationCache } from '../db/generation.ts'
 import { isIpLiteral, normalizeHost, siteLabelOf } from '../domain/hostname.ts'
+import { isNoindex, type SitePlaceKind } from '../domain/indexing.ts'
 import { isCommitSha } from '../domain/names.ts'
 import type { TrafficRule, TrafficSplit, TrafficWeight } from '../domain/traffic.ts'
 import { resolveVisibility } from '../domain/visibility.ts'
@@ -39,8 +40,12 @@ function lookUpHost(ctx: Context, hostHeader: string): Place | undefined {
   if (mapping !== null) return mappedPlace(ctx, mapping)
   const label = siteLabelOf(host, ctx.config.baseDomain)
   const row = label === null ? null : findSiteByLabel(ctx.db, label, ctx.now())
-  return row === null ? undefined : toSite(ctx, row)
+  return row === null ? undefined : toSite(ctx, row, { place: placeOf(row) })
 }
+
+/** Only production may be listed by search engines, unless the project says otherwise. */
+const placeOf = ({ aliasName }: SiteRow): SitePlaceKind =>
+  aliasName?.toLowerCase() === 'production' ? 'own' : 'other'
 
 /** Returns only which project's site the host shows. */
 export function siteAt(ctx: Context, host: string): SitePlace {
@@ -52,7 +57,7 @@ export function siteAt(ctx: Context, host: string): SitePlace {
 export function resolveAliasPath(ctx: Context, owner: string, repo: string, alias: string): Site | undefined {
   const lookUp = () => {
     const row = findSiteByAlias(ctx.db, { owner, repo, alias }, ctx.now())
-    return row === null ? undefined : toSite(ctx, row)
+    return row === null ? undefined : toSite(ctx, row, { place: 'other' })
   }
   const site = byPath.get(ctx.db, `${owner}/${repo}/@${alias}`.toLowerCase(), lookUp)
   return site !== undefined && hasEnded(ctx, site) ? lookUp() : site
@@ -66,7 +71,7 @@ export function resolveShaPath(ctx: Context, owner: string, repo: string, sha: s
     const rows = findSitesBySha(ctx.db, owner, repo, from, `${from}g`)
     const exact = rows.find(({ commitSha }) => commitSha === from)
     const row = exact ?? (rows.length === 1 ? rows[0] : undefined)
-    return row === undefined ? undefined : toSite(ctx, row)
+    return row === undefined ? undefined : toSite(ctx, row, { place: 'other' })
   })
 }
 
@@ -78,7 +83,7 @@ function mappedPlace(ctx: Context, mapping: MappingRow): Place | undefined {
     return { kind: 'redirect', to: redirectTo.includes('://') ? redirectTo : ctx.siteUrl(redirectTo) }
   const split = splitOf(ctx, mapping)
   const row = findSiteOfProject(ctx.db, projectId, alias, ctx.now())
-  const site = row === null ? drawnSite(split) : toSite(ctx, row, mapping)
+  const site = row === null ? drawnSite(split) : toSite(ctx, row, { place: 'own', mapping })
   if (site === undefined || split === null) return site
   return { ...site, split, isShared: false, isOpen: false, endsAt: firstEnd([site, ...split.sites.values()]) }
 }
@@ -110,7 +115,7 @@ function splitOf(ctx: Context, mapping: MappingRow): SiteSplit | null {
     if (row !== null)
       // A visitor may have seen a different variant just now.
       sites.set(alias.toLowerCase(), {
-        ...toSite(ctx, row, mapping),
+        ...toSite(ctx, row, { place: 'own', mapping }),
         shownSince: Number.POSITIVE_INFINITY,
         isShared: false,
         isOpen: false,
@@ -119,10 +124,14 @@ function splitOf(ctx: Context, mapping: MappingRow): SiteSplit | null {
   return { ...split, sites }
 }
 
-function toSite(ctx: Context, row: SiteRow, mapping: MappingRow | null = null): Site {
+function toSite(
+  ctx: Context,
+  row: SiteRow,
+  { place, mapping }: { place: SitePlaceKind; mapping?: MappingRow },
+): Site {
   const visibility = resolveVisibility({
     domain:
-      mapping === null
+      mapping === undefined
         ? null
         : {
             isPublic: asBoolean(mapping.isPublic),
@@ -158,7 +167,9 @@ function toSite(ctx: Context, row: SiteRow, mapping: MappingRow | null = null): 
     shownSince: Math.max(row.aliasUpdatedAt, mapping?.updatedAt ?? 0),
     basePath,
     hostBasePath: `${row.hostBasePath}${pathPrefix}`,
-    manifestKey: manifestKey(row.deploymentId, basePath),
+    manifestKey: manifestKey({ ...row, basePath }),
+    htmlHandling: row.htmlHandling,
+    isNoindex: isNoindex(row.indexing, place),
     visibility,
     hasRouting: row.hasRouting === 1,
     rules,

@@ -12,11 +12,12 @@ import { knowUrl } from './known-urls.ts'
 import { loadManifest, manifestKey } from './manifest.ts'
 import { notFound, plainNotFound, type SitePages } from './pages.ts'
 import { listEarlierDeployments } from './queries.ts'
-import type { Manifest, Target } from './read-manifest.ts'
+import { fileAt, type Manifest, shownAt, type Target } from './read-manifest.ts'
 import { serveFile } from './serve-file.ts'
 import type { Site } from './site.ts'
 import type { SiteFile } from './site-file.ts'
 import type { Trace } from './trace.ts'
+import { unlisted } from './unlisted.ts'
 import type { Visit } from './visit.ts'
 
 const KEEP_EARLIER_MS = WEEK_MS
@@ -50,11 +51,7 @@ export function serveAsset(
     ...(dress === undefined ? {} : { dress }),
   }
   const { targets } = loadManifest(ctx, site)
-  const found = targets.get(wanted.plain)
-  const target =
-    rewritten !== undefined && found !== undefined && 'redirectTo' in found
-      ? targets.get(found.redirectTo)
-      : found
+  const target = rewritten === undefined ? targets.get(wanted.plain) : shownAt(targets, rewritten)
   if (target === undefined) return serveMissing(ctx, pages, site, targets, wanted)
   traceFile(wanted, target)
   if ('redirectTo' in target) return redirect(`${mount}${encodePath(target.redirectTo)}${search}`, site)
@@ -77,7 +74,8 @@ export const onlyReads = ({ method }: Request): Response =>
   )
 
 function traceFile({ plain, trace }: Wanted, target: Target): void {
-  if ('redirectTo' in target) trace?.add('file', `${plain} is a folder: it redirects to ${target.redirectTo}`)
+  if ('redirectTo' in target)
+    trace?.add('file', `${plain} redirects to its clean address ${target.redirectTo}`)
   else trace?.add('file', `The file ${target.path} is sent`, { path: target.path })
 }
 
@@ -105,20 +103,22 @@ function serveMissing(
   }
   const app = pageOfApp(site, targets, wanted)
   if (app !== undefined) {
-    traceMissing(wanted, ': /index.html is sent, because the site is a single-page app')
+    traceMissing(wanted, `: ${app.path} is sent, because the site is a single-page app`)
     return serveFile(ctx, request, app, site, { status: 200, dressing: dress?.() })
   }
   const page = isScript(plain) ? undefined : nearest404(targets, plain)
   traceMissing(wanted, page === undefined ? '' : `: the page ${page.path} is sent`)
   if (page !== undefined) return serveFile(ctx, request, page, site, { status: 404, dressing: dress?.() })
-  return isScript(plain) ? plainNotFound() : notFound(pages, arrival)
+  return unlisted(isScript(plain) ? plainNotFound() : notFound(pages, arrival), site)
 }
 
 /** The page of a single-page app, if the site is one and this request for a missing file gets it. contract 12.4. */
 function pageOfApp(site: Site, targets: Manifest['targets'], wanted: Wanted): SiteFile | undefined {
   const { arrival, plain, trace } = wanted
-  const page = isSpa(site, targets) ? targets.get('/index.html') : undefined
-  if (page === undefined || !('path' in page)) {
+  const page = isSpa(site, targets)
+    ? (fileAt(targets, '/200.html') ?? fileAt(targets, '/index.html'))
+    : undefined
+  if (page === undefined) {
     trace?.add('accept', 'The site is no single-page app: a path without a file is 404', { isPage: false })
     return undefined
   }
@@ -132,7 +132,7 @@ function pageOfApp(site: Site, targets: Manifest['targets'], wanted: Wanted): Si
  */
 function findEarlier(ctx: Context, site: Site, plain: string): SiteFile | undefined {
   if (site.alias === null) return undefined
-  const { pathPrefix } = site
+  const { pathPrefix, htmlHandling } = site
   const shown = { aliasId: site.alias.id, since: ctx.now() - KEEP_EARLIER_MS, pathPrefix }
   // Loading a manifest is slow, and anybody can request files that no deployment ever had.
   for (const earlier of listEarlierDeployments(ctx.db, shown, storedPaths(plain))) {
@@ -140,7 +140,8 @@ function findEarlier(ctx: Context, site: Site, plain: string): SiteFile | undefi
     const { targets } = loadManifest(ctx, {
       ...earlier,
       basePath,
-      manifestKey: manifestKey(earlier.deploymentId, basePath),
+      htmlHandling,
+      manifestKey: manifestKey({ ...earlier, basePath, htmlHandling }),
     })
     const target = targets.get(plain)
     if (target !== undefined && 'path' in target && mayBeOfEarlier(target.path)) return target
@@ -151,9 +152,12 @@ function findEarlier(ctx: Context, site: Site, plain: string): SiteFile | undefi
 /** The stored paths below the base path that could answer a plain path; a page has no hash. */
 const storedPaths = (plain: string): string[] => [plain.slice(1)]
 
-/** Defaults to true for a deployment with an index and no 404 page of its own. */
+/** Defaults to true for a deployment with a 200.html, or with an index and no 404 page of its own. */
 function isSpa(site: Site, targets: Manifest['targets']): boolean {
-  return site.visibility.isSpa ?? (targets.has('/index.html') && !targets.has('/404.html'))
+  return (
+    site.visibility.isSpa ??
+    (targets.has('/200.html') || (targets.has('/index.html') && !targets.has('/404.html')))
+  )
 }
 
 /** A missing script never gets HTML: the page that loads it would try to run that. contract §6. */
@@ -162,13 +166,13 @@ const isScript = (path: string): boolean => mimeTypeOf(path) === 'text/javascrip
 function nearest404(targets: Manifest['targets'], plain: string): SiteFile | undefined {
   for (let folder = plain.slice(0, MAX_PATH_BYTES + 1); folder !== ''; ) {
     folder = folder.slice(0, folder.lastIndexOf('/'))
-    const page = targets.get(`${folder}/404.html`)
-    if (page !== undefined && 'path' in page) return page
+    const page = fileAt(targets, `${folder}/404.html`)
+    if (page !== undefined) return page
   }
   return undefined
 }
 
-/** Redirects to the same path with a trailing `/`, for visitors who may see the site. */
+/** Redirects to another spelling of the same address, for visitors who may see the site. */
 export function redirect(location: string, { isShared, commitSha }: Site): Response {
   return new Response(null, {
     status: 308,

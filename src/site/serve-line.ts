@@ -10,12 +10,14 @@ import { varyBy } from './dressing.ts'
 import { loadManifest } from './manifest.ts'
 import { notFound, type SitePages } from './pages.ts'
 import { proxyLine } from './proxy-line.ts'
+import { shownAt } from './read-manifest.ts'
 import { redirectTo } from './redirect-to.ts'
 import { isProxied, type RoutedVisit } from './routed-visit.ts'
 import { isAnswered, isPlainRead, onlyReads, serveAsset } from './serve-asset.ts'
 import { serveFile } from './serve-file.ts'
 import type { Site } from './site.ts'
 import type { SiteFile } from './site-file.ts'
+import { unlisted } from './unlisted.ts'
 import type { Visit } from './visit.ts'
 
 /**
@@ -57,7 +59,7 @@ export function serveLine(
   }
   if (!isPlainRead(arrival.request)) return onlyReads(arrival.request)
   const file = result === null ? undefined : fileAt(ctx, site, result.path)
-  if (file === undefined) return ownPage(pages, visit, line.status)
+  if (file === undefined) return unlisted(ownPage(pages, visit, line.status), site)
   trace?.add('file', `The file ${file.path} is sent`, { path: file.path })
   return serveFile(ctx, arrival.request, file, site, { status: line.status, dressing: routes.dressing() })
 }
@@ -89,8 +91,5 @@ function isTargetThere(ctx: Context, site: Site, { line, result }: TakenLine, pl
 
 /** The file at an address of the site, by its clean addresses, too. */
 function fileAt(ctx: Context, site: Site, path: string): SiteFile | undefined {
-  const { targets } = loadManifest(ctx, site)
-  const found = targets.get(plainPath(path))
-  const target = found !== undefined && 'redirectTo' in found ? targets.get(found.redirectTo) : found
-  return target !== undefined && 'path' in target ? target : undefined
+  return shownAt(loadManifest(ctx, site).targets, plainPath(path))
 }

@@ -3,6 +3,7 @@ import { plainPath } from '../domain/plain-path.ts'
 import { refuseView } from './gate.ts'
 import { keepFromOthers } from './keep-from-others.ts'
 import type { SitePages } from './pages.ts'
+import { redirectByRule } from './redirect-to.ts'
 import { serveAsset } from './serve-asset.ts'
 import { serveByLines, serveLine } from './serve-line.ts'
 import { explainPipeline, servePipeline } from './serve-pipeline.ts'
@@ -61,6 +62,8 @@ function serveChosen(ctx: Context, pages: SitePages, site: Site, visit: Visit): 
         : serveByLines(ctx, pages, site, visit, routes)
     case 'internal_rewrite':
       return serveAsset(ctx, pages, site, { arrival, visit, rewritten: rewritten(rule, arrival.plain) })
+    case 'redirect':
+      return redirectByRule(site, rule.redirect, arrival)
     case 'pipeline':
       return trace === undefined
         ? servePipeline(ctx, { arrival, site, rule: rule.pipeline(), caller: callerOf() })

@@ -8,7 +8,16 @@ import { type SentAs, type SentFrom, sentAs } from './sent-as.ts'
 import type { Site } from './site.ts'
 
 /** Who may see a file. */
-export type Shown = Pick<Site, 'isShared' | 'visibility'>
+export type Shown = Pick<Site, 'isShared' | 'visibility' | 'isNoindex'>
+
+/** Headers by who may see the file, made on first use. */
+type Made = {
+  shared?: Headers
+  varied?: Headers
+  private?: Headers
+  sharedNotModified?: ResponseInit
+  ownNotModified?: ResponseInit
+}
 
 /** One representation of a file: its bytes in one coding, its tag, and its headers, created on first use. */
 export class Representation {
@@ -16,11 +25,8 @@ export class Representation {
   readonly etag: string
   readonly #file: SiteFile
   readonly #encoding: Encoding
-  #shared: Headers | undefined
-  #varied: Headers | undefined
-  #private: Headers | undefined
-  #sharedNotModified: ResponseInit | undefined
-  #ownNotModified: ResponseInit | undefined
+  readonly #listed: Made = {}
+  readonly #unlisted: Made = {}
 
   constructor(file: SiteFile, encoding: Encoding, blob: StoredBlob, sha256: string) {
     this.#file = file
@@ -31,28 +37,30 @@ export class Representation {
 
   /** Cached and shared: copy before adding anything. */
   headers(shown: Shown): Headers {
+    const made = shown.isNoindex ? this.#unlisted : this.#listed
     if (shown.isShared) {
-      this.#shared ??= this.#make(shown)
-      return this.#shared
+      made.shared ??= this.#make(shown)
+      return made.shared
     }
     if (shown.visibility.isPublic) {
-      this.#varied ??= this.#make(shown)
-      return this.#varied
+      made.varied ??= this.#make(shown)
+      return made.varied
     }
-    this.#private ??= this.#make(shown)
-    return this.#private
+    made.private ??= this.#make(shown)
+    return made.private
   }
 
   /**
    * 304, with the headers a cache needs to keep using its copy (RFC 9110 §15.4.5), and the type, for counting visits.
    */
   notModified(shown: Shown): Response {
-    if (shown.isShared) this.#sharedNotModified ??= notModifiedInit(this.headers(shown))
-    else this.#ownNotModified ??= notModifiedInit(this.headers(shown))
-    return new Response(null, shown.isShared ? this.#sharedNotModified : this.#ownNotModified)
+    const made = shown.isNoindex ? this.#unlisted : this.#listed
+    if (shown.isShared) made.sharedNotModified ??= notModifiedInit(this.headers(shown))
+    else made.ownNotModified ??= notModifiedInit(this.headers(shown))
+    return new Response(null, shown.isShared ? made.sharedNotModified : made.ownNotModified)
   }
 
-  #make({ isShared, visibility }: Shown): Headers {
+  #make({ isShared, visibility, isNoindex }: Shown): Headers {
     const { path, available, lastModified, commitSha, sentAs } = this.#file
     const isCoded = available.length > 0 || sentAs.coding !== null
     const vary = [...(isCoded ? ['Accept-Encoding'] : []), ...(isShared ? [] : ['Cookie'])]
@@ -70,6 +78,7 @@ export class Representation {
       ...(vary.length === 0 ? {} : { vary: vary.join(', ') }),
       // A sibling site's page may send the visitor's cookie too: it must not load a private script as its own.
       ...(visibility.isPublic ? {} : { 'cross-origin-resource-policy': 'same-origin' }),
+      ...(isNoindex ? { 'x-robots-tag': 'noindex' } : {}),
       ...(coding === null ? {} : { 'content-encoding': coding }),
       // Otherwise the runtime adds one, with the stored file's name, when it sends from disk.
       ...(this.blob.sizeBytes > LARGEST_KEPT ? { 'content-disposition': 'inline' } : {}),
@@ -79,10 +88,12 @@ export class Representation {
 
 const notModifiedInit = (whole: Headers): ResponseInit => ({ status: 304, headers: headersOf304(whole, []) })
 
+const KEPT_BY_304 = ['etag', 'cache-control', 'vary', 'x-svc-commit', 'content-type', 'x-robots-tag'] as const
+
 /** Of the headers of a whole answer those of a 304, and `more` of them. */
 export function headersOf304(whole: Headers, more: Iterable<string>): Headers {
   const headers = new Headers()
-  for (const name of ['etag', 'cache-control', 'vary', 'x-svc-commit', 'content-type', ...more]) {
+  for (const name of [...KEPT_BY_304, ...more]) {
     const value = whole.get(name)
     if (value !== null) headers.set(name, value)
   }

@@ -3,6 +3,7 @@ import { generationCache } from '../db/generation.ts'
 import type { HeaderConfig } from '../domain/forward-headers.ts'
 import { literalPrefix, type PathPattern, readPathPattern } from '../domain/path-pattern.ts'
 import { behindPrefix } from '../domain/plain-path.ts'
+import { type RedirectRule, readRedirectRule } from '../domain/routing/redirect-rule.ts'
 import { openHeaderValues, parseStored } from '../modules/proxy-rules/header-values.ts'
 import { listRulesFor, type RuleRecord } from '../modules/proxy-rules/live-rules.ts'
 import { parseMethods } from '../modules/proxy-rules/methods.ts'
@@ -19,6 +20,8 @@ export type SiteRule = {
   methods: ReadonlySet<string> | null
   /** Null if the rule has no target that can be called. */
   target: RuleTarget | null
+  /** Null unless it is a redirect; one that cannot be read takes no request. */
+  redirect: RedirectRule | null
   /** Path and query that are called whatever the visitor's are, for a line of `_redirects`. */
   wholeTarget?: string
   /** For pipeline rules. Always returns the same object, because the compiled pipeline is cached by it. */
@@ -76,6 +79,7 @@ function compile(ctx: Context, record: RuleRecord, level: SiteRule['level']): Si
     prefix: record.stripPrefix ? literalPrefix(pattern) : '',
     methods: methods.length === 0 ? null : new Set(methods),
     target: proxyType === 'external_proxy' && URL.canParse(targetUrl) ? targetOf(new URL(targetUrl)) : null,
+    redirect: proxyType === 'redirect' ? readRedirectRule(record) : null,
     pipeline: () => {
       pipeline ??= pipelineOf(record)
       return pipeline

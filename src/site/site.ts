@@ -1,4 +1,5 @@
 import type { PrivateSiteResponse } from '../config/config.ts'
+import type { HtmlHandling } from '../domain/html-handling.ts'
 import type { TrafficSplit } from '../domain/traffic.ts'
 import type { Visibility } from '../domain/visibility.ts'
 import type { SiteRule } from './site-rules.ts'
@@ -24,6 +25,9 @@ export type Site = {
   /** The same for the site's own host: a path form with a SHA serves the whole deployment. */
   hostBasePath: string
   manifestKey: string
+  htmlHandling: HtmlHandling | null
+  /** Its answers ask search engines not to list them. */
+  isNoindex: boolean
   visibility: Visibility
   /** Whether the deployment has routing files that were compiled, in whatever folder. */
   hasRouting: boolean

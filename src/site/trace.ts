@@ -40,8 +40,8 @@ export function createTrace(): Trace {
   return {
     steps,
     add,
-    rule({ record, level, methods }, miss) {
-      const { id, pathPattern, proxyType, ruleSetId, order } = record
+    rule({ record, level, methods, redirect }, miss) {
+      const { id, pathPattern, proxyType, ruleSetId, order, targetUrl } = record
       const name = `${methods === null ? 'any method' : [...methods].join(', ')} ${pathPattern}`
       add('rule', `${name} (${level}): ${OUTCOME[miss ?? 'match']}`, {
         id,
@@ -50,6 +50,7 @@ export function createTrace(): Trace {
         pathPattern,
         methods: methods === null ? null : [...methods],
         proxyType,
+        ...(redirect === null ? {} : { targetUrl, status: redirect.status }),
         order,
         matched: miss === null,
         reason: miss ?? 'match',

@@ -69,6 +69,7 @@ export async function hookApp(env: Record<string, string> = {}, outside: Outside
         durationMs: 1,
         sizeBytes: 1,
         referrer: null,
+        linkedFrom: null,
         userAgent: 'x',
         address: '203.0.113.1',
         isPage: false,

@@ -8,6 +8,7 @@ import { confirmDialog } from '../components/confirm.ts'
 import { details } from '../components/details.ts'
 import { checkbox, field, fieldError, formError, hidden, selectField } from '../components/field.ts'
 import { type Html, html } from '../components/html.ts'
+import { htmlHandlingField, htmlHandlingWord } from '../components/html-handling.ts'
 import { notice } from '../components/notice.ts'
 import { roleLabel } from '../components/role.ts'
 import { versionName, versionText } from '../components/sha.ts'
@@ -198,13 +199,18 @@ function settings({ alias, project, failed }: AliasPageProps): Html {
         ${selectField({
           name: 'isSpa',
           label: 'Unknown addresses',
-          hint: 'A single-page app answers them with its index.html.',
+          hint: 'A single-page app answers them with its 200.html or index.html.',
           value: values?.['isSpa'] ?? textOf(alias.isSpa),
           options: [
             inherited(spaWord(project.isSpa)),
-            { value: 'true', label: 'Show index.html: a single-page app' },
+            { value: 'true', label: 'Show its page: a single-page app' },
             { value: 'false', label: 'Show the 404 page' },
           ],
+        })}
+        ${htmlHandlingField({
+          value: values?.['htmlHandling'] ?? alias.htmlHandling ?? '',
+          unset: `As the project: ${htmlHandlingWord(project.htmlHandling)}`,
+          error: fieldError(mine?.error, 'htmlHandling'),
         })}
         ${checkbox({
           name: 'isLocked',
@@ -222,7 +228,7 @@ const textOf = (value: boolean | null): string => (value === null ? '' : String(
 
 /** The effect of this setting; null means it is not set. contract §6. */
 export const spaWord = (isSpa: boolean | null): string =>
-  isSpa === null ? 'depends on its files' : isSpa ? 'index.html' : 'the 404 page'
+  isSpa === null ? 'depends on its files' : isSpa ? 'the page of the app' : 'the 404 page'
 
 const isInUse = ({ mapped, split }: AliasHosts): boolean => mapped.length + split.length > 0
 

@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import type { Context } from '../../src/context.ts'
 import type { ErrorDetail } from '../../src/domain/errors.ts'
+import { isHtmlHandling } from '../../src/domain/html-handling.ts'
 import { isCommitSha } from '../../src/domain/names.ts'
 import { isProjectRole } from '../../src/domain/roles.ts'
 import {
@@ -165,11 +166,13 @@ const submitAlias = (ctx: Context, request: Request, { id, aliasId }: Place) =>
 
 function settingsOf(form: Form): AliasChange {
   const role = form.text('requiredRole')
+  const handling = form.text('htmlHandling')
   return {
     isPublic: booleanOf(form.text('isPublic')),
     isSpa: booleanOf(form.text('isSpa')),
     requiredRole: isProjectRole(role) ? role : null,
     isLocked: form.isTicked('isLocked'),
+    htmlHandling: isHtmlHandling(handling) ? handling : null,
   }
 }
 

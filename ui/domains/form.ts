@@ -83,11 +83,11 @@ const inheritedFields = (domain: DomainView | undefined, values: Failed['values'
   ${selectField({
     name: 'isSpa',
     label: 'Unknown addresses',
-    hint: 'A single-page app answers them with its index.html.',
+    hint: 'A single-page app answers them with its 200.html or index.html.',
     value: values?.['isSpa'] ?? textOf(domain?.isSpa),
     options: [
       INHERITED,
-      { value: 'true', label: 'Show index.html: a single-page app' },
+      { value: 'true', label: 'Show its page: a single-page app' },
       { value: 'false', label: 'Show the 404 page' },
     ],
   })}

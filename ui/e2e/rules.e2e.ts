@@ -1,27 +1,14 @@
 import AxeBuilder from '@axe-core/playwright'
 import type { Page } from '@playwright/test'
 import { type Appliance, expect, scripted, signIn, test, WITH_ADMIN } from './journey.ts'
+import { pageOf, publishWebsite } from './publish-website.ts'
 
 test.use({ env: WITH_ADMIN })
 // Even without scripts, a journey posts more forms in a minute than people do.
 test.setTimeout(120_000)
 
-const pageOf = (text: string) =>
-  `<!doctype html><html lang="en"><link rel="icon" href="data:,"><title>Hi</title><h1>${text}</h1>`
-
-/** Creates a project with a site of three pages and returns its id. */
-async function publish(
-  appliance: Appliance,
-  folder: (files: Record<string, string>) => string,
-): Promise<string> {
-  const make = async (path: string, json: unknown) => (await appliance.asAdmin('POST', path, json)).json()
-  const { id } = await make('/api/projects', { owner: 'acme', name: 'website', isPublic: true })
-  const { key } = await make('/api/api-keys', { name: 'ci', projectId: id })
-  const site = folder({ 'index.html': pageOf('Home'), 'new/index.html': pageOf('New') })
-  const where = ['--api-url', appliance.url, '--project', 'acme/website', '--alias', 'production']
-  await appliance.svc(['deploy', site, ...where, '--sha', 'aaaaaaaaaaaaaaaa'], { SVC_API_KEY: key })
-  return id
-}
+const publish = (appliance: Appliance, folder: (files: Record<string, string>) => string): Promise<string> =>
+  publishWebsite(appliance, folder, { 'index.html': pageOf('Home'), 'new/index.html': pageOf('New') })
 
 const rulesOf = (page: Page) =>
   page.getByRole('list', { name: 'Rules of the project' }).getByRole('listitem').getByRole('link')

@@ -9,14 +9,16 @@ import { formatSize } from '../components/size.ts'
 import { type Column, table } from '../components/table.ts'
 import { type ProjectPageBase, projectFrame, projectHref } from '../frame/project-frame.ts'
 import { type WorkspacePageBase, workspaceFrame } from '../workspace/frame.ts'
+import { type MissingProps, missingCard } from './missing.ts'
 
 /** The periods to choose from, in days, as the form sends them. */
 export const PERIODS = ['1', '7', '30', '90'] as const
 export type Period = (typeof PERIODS)[number]
 
-type ProjectAnalyticsPageProps = ProjectPageBase & { period: Period; analytics: ProjectAnalytics }
+type ProjectAnalyticsPageProps = ProjectPageBase &
+  MissingProps & { period: Period; analytics: ProjectAnalytics }
 
-/** What visitors did on the sites of one project. */
+/** What visitors did on the sites of one project. Sends `intent=redirect` with `path` and `target`. */
 export const projectAnalyticsPage = (props: ProjectAnalyticsPageProps): Html =>
   projectFrame(
     props,
@@ -43,13 +45,9 @@ export const projectAnalyticsPage = (props: ProjectAnalyticsPageProps): Html =>
                   ['Referrers', 'Site', 'Views'],
                   props.analytics.referrers.map(({ host, views }) => [host, views]),
                 )}
-                ${names(
-                  'missing',
-                  ['Not found', 'Path', 'Requests'],
-                  props.analytics.missing.map(({ path, requests }) => [path, requests]),
-                )}
                 ${statuses(props.analytics)}
               </div>
+              ${missingCard(props)}
             `
       }
     `,

@@ -86,6 +86,7 @@ describe('the health of a project', () => {
       durationMs: 1,
       sizeBytes: 10,
       referrer: null,
+      linkedFrom: null,
       userAgent: 'curl',
       address: '192.0.2.1',
       isPage: false,

@@ -54,6 +54,14 @@ const changes: [fields: Record<string, string>, expected: object][] = [
     { intent: 'visibility', isPublic: 'false', requiredRole: 'guest', privateSiteResponse: '' },
     { isPublic: false, requiredRole: 'guest', privateSiteResponse: null },
   ],
+  [
+    { intent: 'addresses', htmlHandling: 'none', indexing: 'all' },
+    { htmlHandling: 'none', indexing: 'all' },
+  ],
+  [
+    { intent: 'addresses', htmlHandling: '', indexing: 'production' },
+    { htmlHandling: null, indexing: 'production' },
+  ],
   [{ intent: 'signup', allowPublicSignup: 'true' }, { allowPublicSignup: true }],
   [{ intent: 'signup' }, { allowPublicSignup: false }],
 ]

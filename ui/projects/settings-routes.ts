@@ -72,6 +72,10 @@ const submitSettings = (ctx: Context, request: Request, id: string) => {
         isSpa: booleanOf(form.text('isSpa')),
         ...daysOf(form),
       })),
+      addresses: change((form) => ({
+        htmlHandling: form.optional('htmlHandling') ?? null,
+        indexing: form.text('indexing'),
+      })),
       visibility: change((form) => ({
         isPublic: form.isTicked('isPublic'),
         requiredRole: form.text('requiredRole'),

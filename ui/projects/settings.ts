@@ -1,3 +1,4 @@
+import { INDEXINGS, type Indexing } from '../../src/domain/indexing.ts'
 import { PROJECT_ROLES } from '../../src/domain/roles.ts'
 import type { Settings } from '../../src/modules/settings/service.ts'
 import { spaWord } from '../aliases/alias.ts'
@@ -13,6 +14,7 @@ import {
   selectField,
 } from '../components/field.ts'
 import { type Content, type Html, html } from '../components/html.ts'
+import { htmlHandlingField, htmlHandlingWord } from '../components/html-handling.ts'
 import { notice } from '../components/notice.ts'
 import { roleLabel } from '../components/role.ts'
 import type { PageUser } from '../components/user-menu.ts'
@@ -31,7 +33,7 @@ export const projectSettingsPage = (props: ProjectSettingsPageProps): Html =>
     props,
     { tab: 'settings', title: 'Settings' },
     html`
-      ${general(props)} ${visibility(props)} ${signup(props)} ${props.can.transfer && transfer(props)}
+      ${general(props)} ${addresses(props)} ${visibility(props)} ${signup(props)} ${props.can.transfer && transfer(props)}
       ${props.can.deleteProject && removal(props)}
     `,
   )
@@ -60,11 +62,11 @@ function general(props: ProjectSettingsPageProps): Html {
         ${selectField({
           name: 'isSpa',
           label: 'Unknown addresses',
-          hint: 'A single-page app answers them with its index.html.',
+          hint: 'A single-page app answers them with its 200.html or index.html.',
           value: typedIn(props, 'general', 'isSpa') ?? (project.isSpa === null ? '' : String(project.isSpa)),
           options: [
             { value: '', label: roleLabel(spaWord(null)) },
-            { value: 'true', label: 'Show index.html: a single-page app' },
+            { value: 'true', label: 'Show its page: a single-page app' },
             { value: 'false', label: 'Show the 404 page' },
           ],
         })}
@@ -77,6 +79,43 @@ function general(props: ProjectSettingsPageProps): Html {
           type: 'number',
         })}
         <div>${button({ label: 'Save' })}</div>
+      </form>
+    `,
+  )
+}
+
+const INDEXING: Record<Indexing, string> = {
+  production: 'Production and domains, not previews',
+  all: 'Everything, previews too',
+  none: 'Nothing',
+}
+
+function addresses(props: ProjectSettingsPageProps): Html {
+  const { project } = props
+  const error = errorOf(props, 'addresses')
+  return card(
+    {
+      id: 'addresses',
+      title: 'Addresses',
+      about: 'For all its sites. An alias may spell its pages otherwise.',
+    },
+    html`
+      <form method="post" class="stack narrow">
+        ${formError(error)} ${hidden('intent', 'addresses')}
+        ${htmlHandlingField({
+          value: typedIn(props, 'addresses', 'htmlHandling') ?? project.htmlHandling ?? '',
+          unset: htmlHandlingWord(null),
+          error: fieldError(error, 'htmlHandling'),
+        })}
+        ${selectField({
+          name: 'indexing',
+          label: 'Search engines may list',
+          hint: 'Other answers carry X-Robots-Tag: noindex.',
+          value: typedIn(props, 'addresses', 'indexing') ?? project.indexing,
+          error: fieldError(error, 'indexing'),
+          options: INDEXINGS.map((name) => ({ value: name, label: INDEXING[name] })),
+        })}
+        <div>${button({ label: 'Save', accessibleName: 'Save the addresses' })}</div>
       </form>
     `,
   )

@@ -1,4 +1,5 @@
 import { MAX_DESCRIPTION } from '../../src/domain/description.ts'
+import { REDIRECT_STATUSES, type RedirectStatus } from '../../src/domain/redirect-status.ts'
 import { button, linkButton } from '../components/button.ts'
 import { card } from '../components/card.ts'
 import { copyable } from '../components/copyable.ts'
@@ -29,6 +30,8 @@ type RuleEditPageProps = ProjectPageBase & {
   aliases: readonly { id: string; name: string }[]
   isUnlocked: boolean
   error?: FormError | undefined
+  /** What the redirect of the form makes of the address that was typed. */
+  preview?: string | undefined
 }
 
 /** The form for a rule. Sends `intent=save`. A script sends `intent=check` to get the errors. */
@@ -60,6 +63,7 @@ export const ruleEditPage = (props: RuleEditPageProps): Html => {
           ${button({ label: rule === null ? 'Create rule' : 'Save rule' })}
           ${linkButton({ label: 'Cancel', href: backHref(props), kind: 'secondary' })}
         </div>
+        ${preview(props)}
       </form>
     `,
   )
@@ -126,18 +130,24 @@ const deed = (props: RuleEditPageProps): Html =>
           { value: 'external_proxy', label: 'Proxy: forward the request to a server' },
           { value: 'internal_rewrite', label: 'Rewrite: answer with another path of the deployment' },
           { value: 'pipeline', label: 'Pipeline: run steps and answer' },
+          { value: 'redirect', label: 'Redirect: send the visitor to another address' },
         ],
       })}
       <div class="stack not-pipeline">
         ${field({
           ...of(props, 'targetUrl'),
           label: 'Target',
-          hint: html`For a proxy, an address such as <code>https://api.example.com</code>. For a rewrite, a path such as <code>/app/</code>.`,
+          hint: html`For a proxy, an address such as <code>https://api.example.com</code>. For a rewrite, a path such as <code>/app/</code>. For a redirect, either: <code>:splat</code> is what <code>*</code> stood for.`,
           required: false,
           isPlain: true,
           verbatim: true,
         })}
-        ${tick(props, 'stripPrefix', 'Strip the prefix', html`<code>/api/users</code> matched by <code>/api/*</code> is forwarded as <code>/users</code>.`)}
+        <div class="not-redirect">
+          ${tick(props, 'stripPrefix', 'Strip the prefix', html`<code>/api/users</code> matched by <code>/api/*</code> is forwarded as <code>/users</code>.`)}
+        </div>
+      </div>
+      <div class="narrow only-redirect">
+        ${selectField({ ...of(props, 'status'), label: 'Status', options: STATUSES })}
       </div>
       <div class="stack only-proxy">
         ${tick(props, 'preserveHost', 'Keep the visitor’s Host header', 'Otherwise the server sees its own host name.')}
@@ -155,6 +165,43 @@ const deed = (props: RuleEditPageProps): Html =>
       </div>
     `,
   )
+
+const STATUS_WORDS: Record<RedirectStatus, string> = {
+  301: '301: moved for good',
+  302: '302: found elsewhere for now',
+  303: '303: see the result there, by GET',
+  307: '307: for now, with the same method',
+  308: '308: for good, with the same method',
+}
+
+const STATUSES = REDIRECT_STATUSES.map((status) => ({ value: String(status), label: STATUS_WORDS[status] }))
+
+/** Behind the button that saves, so that the return key does not send this one. */
+const preview = (props: RuleEditPageProps): Html => html`
+  <div class="only-redirect">
+    ${card(
+      {
+        id: 'preview',
+        title: 'Try an address',
+        about: 'Shows where the redirect above leads. Nothing is saved.',
+      },
+      html`
+        ${props.preview !== undefined && notice({ tone: 'info', message: props.preview, live: true })}
+        <div class="inline-form">
+          ${field({
+            ...of(props, 'previewPath'),
+            label: 'Address on the site',
+            placeholder: '/old/page?a=1',
+            required: false,
+            isPlain: true,
+            verbatim: true,
+          })}
+          ${button({ label: 'Try it', kind: 'secondary', name: 'preview', value: 'true', skipsChecks: true })}
+        </div>
+      `,
+    )}
+  </div>
+`
 
 const pipeline = (props: RuleEditPageProps): Html => html`
   <div class="only-pipeline">

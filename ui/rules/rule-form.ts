@@ -1,6 +1,7 @@
 import type { Context } from '../../src/context.ts'
 import type { ErrorDetail } from '../../src/domain/errors.ts'
 import { isRecord } from '../../src/domain/is-record.ts'
+import type { RedirectStatus } from '../../src/domain/redirect-status.ts'
 import type { Grant } from '../../src/modules/auth/authorize.ts'
 import { REDACTED } from '../../src/modules/proxy-rules/header-values.ts'
 import { headerConfigBody, newRuleBody } from '../../src/modules/proxy-rules/model.ts'
@@ -52,7 +53,7 @@ export function ruleOf(form: Form): NewRule {
     pathPattern: form.text('pathPattern').trim(),
     method: methods.length === 1 ? (methods[0] ?? null) : null,
     methods: methods.length > 1 ? methods : null,
-    proxyType: kindOf(form.text('proxyType')),
+    ...kindOf(form),
     targetUrl: form.text('targetUrl').trim(),
     stripPrefix: form.isTicked('stripPrefix'),
     ...(order === '' ? {} : { order: Number(order) }),
@@ -67,10 +68,16 @@ export function ruleOf(form: Form): NewRule {
   }
 }
 
-const KINDS = ['external_proxy', 'internal_rewrite', 'pipeline'] as const
+const KINDS = ['external_proxy', 'internal_rewrite', 'pipeline', 'redirect'] as const
 
-const kindOf = (text: string): NonNullable<NewRule['proxyType']> =>
-  KINDS.find((kind) => kind === text) ?? 'external_proxy'
+/** Only a redirect has a status. A text that is none of the statuses is left for the checks to report. */
+function kindOf(form: Form): Pick<NewRule, 'proxyType' | 'status'> {
+  const proxyType = KINDS.find((kind) => kind === form.text('proxyType')) ?? 'external_proxy'
+  const status = form.text('status')
+  return proxyType === 'redirect' && status !== ''
+    ? { proxyType, status: Number(status) as RedirectStatus }
+    : { proxyType, status: null }
+}
 
 /** Commas, spaces and line breaks separate the names. */
 const listOf = (text: string): string[] => text.split(/[\s,]+/).filter((name) => name !== '')

@@ -54,6 +54,50 @@ describe('a rule', () => {
     expect(html).not.toContain('s3cret')
   })
 
+  test('may be a redirect, which can be tried before it is saved', async () => {
+    const form = {
+      ...RULE_FORM,
+      pathPattern: '/old/*',
+      proxyType: 'redirect',
+      targetUrl: '/new/:splat',
+      status: '308',
+    }
+    const tried = await project.submit('/new', { ...form, preview: 'true', previewPath: '/old/a?b=1' })
+    const html = await tried.text()
+    expect([tried.status, html]).toEqual([
+      200,
+      expect.stringContaining('/old/a?b=1 leads to /new/a?b=1 (308)'),
+    ])
+    expect(html).toContain('value="/new/:splat"')
+    expect(await project.order()).toEqual([])
+    const other = { ...form, preview: 'true', previewPath: '/other' }
+    expect(await (await project.submit('/new', other)).text()).toContain('/other is not redirected by it')
+
+    const made = await project.submit('/new', form)
+    const at = made.headers.get('location') ?? ''
+    expect(await project.read(at)).toContain('Redirects to /new/:splat (308)')
+    const [rule] = (await project.json('GET', `/api/proxy-rules/project/${project.site.projectId}`)).rules
+    expect(rule).toMatchObject({ proxyType: 'redirect', targetUrl: '/new/:splat', status: 308 })
+    const edit = `/${rule.id}/edit`
+    const again = await project.submit(edit, {
+      ...form,
+      targetUrl: '/x',
+      preview: 'true',
+      previewPath: '/old/a',
+    })
+    expect(await again.text()).toContain('/old/a leads to /x (308)')
+    const wrong = await project.submit(edit, { ...form, targetUrl: '//evil.example' })
+    expect([wrong.status, await wrong.text()]).toEqual([
+      400,
+      expect.stringContaining('must not begin with //'),
+    ])
+    expect(
+      (await project.submit(edit, { ...form, proxyType: 'internal_rewrite', targetUrl: '/x' })).status,
+    ).toBe(303)
+    const [changed] = (await project.json('GET', `/api/proxy-rules/project/${project.site.projectId}`)).rules
+    expect(changed).toMatchObject({ proxyType: 'internal_rewrite', status: null })
+  })
+
   test('is not reported as live while it is disabled', async () => {
     const { isEnabled, ...disabled } = { ...RULE_FORM, pathPattern: '/later/*' }
     const made = await project.submit('/new', disabled)

@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import type { Context } from '../../src/context.ts'
 import { AppError, type ErrorDetail } from '../../src/domain/errors.ts'
+import { previewRedirect } from '../../src/domain/routing/redirect-rule.ts'
 import { getAlias, listAliases } from '../../src/modules/aliases/service.ts'
 import {
   changeRule,
@@ -28,7 +29,7 @@ import {
 import { type RulePageProps, rulePage, type ShownRule } from './rule.ts'
 import { ruleEditPage } from './rule-edit.ts'
 import { flawsOfForm, MAX_RULE_FORM_BYTES, ruleOf, type TypedRule } from './rule-form.ts'
-import { FRESH_VALUES, valuesOf, withoutHeaderValues } from './rule-values.ts'
+import { FRESH_VALUES, type RuleValues, valuesOf, withoutHeaderValues } from './rule-values.ts'
 
 /** One rule, and the form for a rule. */
 export const rulePages = (ctx: Context) =>
@@ -133,7 +134,16 @@ const ofUnlocked = (ctx: Context, ruleId: string, run: Intent['run']): Intent =>
   },
 })
 
-function showNew(ctx: Context, request: Request, id: string, failed?: Failed): Response {
+/** What the form says about an address that was typed, in place of saving it. */
+type Tried = { values: RuleValues; preview: string }
+
+function tryRedirect(form: Form): Tried {
+  const { pathPattern, targetUrl = '', status = null } = ruleOf(form)
+  const address = form.text('previewPath').trim()
+  return { values: form.all(), preview: previewRedirect({ pathPattern, targetUrl, status }, address) }
+}
+
+function showNew(ctx: Context, request: Request, id: string, failed?: Failed, tried?: Tried): Response {
   const looking = lookAt(ctx, request, id, 'traffic:configure')
   const query = { projectId: id, limit: '100', sort: 'name', order: 'asc' }
   return page(
@@ -141,9 +151,11 @@ function showNew(ctx: Context, request: Request, id: string, failed?: Failed): R
       ...looking,
       rule: null,
       aliases: listAliases(ctx, looking.grant, query).data,
-      values: failed?.values ?? { ...FRESH_VALUES, aliasId: queryOf(request, 'alias') ?? '' },
+      values: failed?.values ??
+        tried?.values ?? { ...FRESH_VALUES, aliasId: queryOf(request, 'alias') ?? '' },
       isUnlocked: false,
       error: failed?.error,
+      preview: tried?.preview,
     }),
     failed?.error.status,
   )
@@ -162,6 +174,7 @@ const submitNew = (ctx: Context, request: Request, id: string) =>
         isOnce: true,
         async run(doing) {
           const { grant, form } = doing
+          if (form.isTicked('preview')) return showNew(ctx, request, id, undefined, tryRedirect(form))
           const level = levelOf(ctx, id, doing)
           await requireFlawless(ctx, request, { grant, level, id: null, form })
           const rule = await createRule(ctx, grant, level, ruleOf(form))
@@ -178,10 +191,17 @@ function levelOf(ctx: Context, projectId: string, { grant, form }: Doing): RuleL
   return { projectId, aliasId: aliasId === null ? null : getAlias(ctx, grant, aliasId).id }
 }
 
-function showEdit(ctx: Context, request: Request, { id, ruleId }: Place, failed?: Failed): Response {
+function showEdit(
+  ctx: Context,
+  request: Request,
+  { id, ruleId }: Place,
+  failed?: Failed,
+  tried?: Tried,
+): Response {
   const looking = lookAt(ctx, request, id, 'traffic:configure')
   const rule = withoutHeaderValues(getRule(ctx, looking.grant, ruleId))
-  const unlocked = isUnlocked(rule, queryOf(request, 'unlocked') ?? failed?.values['unlocked'])
+  const said = failed?.values['unlocked'] ?? tried?.values['unlocked']
+  const unlocked = isUnlocked(rule, queryOf(request, 'unlocked') ?? said)
   if (rule.source !== null && !unlocked)
     return failed === undefined
       ? seeOther(`/projects/${id}/rules/${ruleId}`)
@@ -191,9 +211,10 @@ function showEdit(ctx: Context, request: Request, { id, ruleId }: Place, failed?
       ...looking,
       rule,
       aliases: [],
-      values: failed?.values ?? valuesOf(rule),
+      values: failed?.values ?? tried?.values ?? valuesOf(rule),
       isUnlocked: unlocked,
       error: failed?.error,
+      preview: tried?.preview,
     }),
     failed?.error.status,
   )
@@ -206,6 +227,7 @@ const submitEdit = (ctx: Context, request: Request, { id, ruleId }: Place) => {
   }
   const save = async (doing: Doing) => {
     const { grant, form } = doing
+    if (form.isTicked('preview')) return showEdit(ctx, request, { id, ruleId }, undefined, tryRedirect(form))
     await requireFlawless(ctx, request, typedBy(doing))
     await changeRule(ctx, grant, ruleId, ruleOf(form))
     return `/projects/${id}/rules/${ruleId}?done=saved${unlockedQuery(form)}`

@@ -27,6 +27,7 @@ export const FRESH_VALUES: RuleValues = {
   stripPrefix: 'true',
   isEnabled: 'true',
   timeout: '30000',
+  status: '301',
 }
 
 export function valuesOf(rule: ShownRule): RuleValues {
@@ -35,6 +36,7 @@ export function valuesOf(rule: ShownRule): RuleValues {
     methods: methodsOf(rule).join(', '),
     proxyType: rule.proxyType,
     targetUrl: rule.targetUrl,
+    status: String(rule.status ?? ''),
     stripPrefix: String(rule.stripPrefix),
     order: String(rule.order),
     timeout: String(rule.timeout),

@@ -33,10 +33,14 @@ export const KIND_WORDS: Readonly<Record<RuleView['proxyType'], string>> = {
   external_proxy: 'Proxy',
   internal_rewrite: 'Rewrite',
   pipeline: 'Pipeline',
+  redirect: 'Redirect',
 }
 
 /** What the rule does with a matching request, in one line. */
-export function deedOf(rule: Pick<RuleView, 'proxyType' | 'targetUrl' | 'pipelineConfig'>): string {
+export function deedOf(
+  rule: Pick<RuleView, 'proxyType' | 'targetUrl' | 'status' | 'pipelineConfig'>,
+): string {
+  if (rule.proxyType === 'redirect') return `Redirects to ${rule.targetUrl} (${rule.status})`
   if (rule.proxyType === 'external_proxy') return `Forwards to ${rule.targetUrl}`
   if (rule.proxyType === 'internal_rewrite') return `Serves ${rule.targetUrl} of the same deployment`
   const { name, steps } = rule.pipelineConfig ?? {}

@@ -40,6 +40,19 @@ export const operationsSamples = [
   sample('project-analytics', projectAnalyticsPage, {
     ...owner,
     period: '30' as const,
+    missing: [
+      {
+        path: '/old/prices.html',
+        requests: 120,
+        referrers: [
+          { from: '/', requests: 80 },
+          { from: 'search.example', requests: 40 },
+        ],
+        nearest: '/prices/',
+        resolved: false,
+      },
+      { path: '/wp-login.php', requests: 3, referrers: [], nearest: null, resolved: false },
+    ],
     analytics: {
       ...overview,
       pages: [{ path: '/prices/', views: 12 }],
@@ -50,6 +63,7 @@ export const operationsSamples = [
   sample('project-analytics-empty', projectAnalyticsPage, {
     ...owner,
     period: '1' as const,
+    missing: [],
     analytics: { ...nobody, pages: [], referrers: [], missing: [] },
   }),
   sample('workspace-analytics', workspaceAnalyticsPage, {

@@ -22,6 +22,7 @@ const proxy: RuleView = {
   method: null,
   methods: ['GET', 'POST'],
   proxyType: 'external_proxy',
+  status: null,
   targetUrl: 'https://api.example.com/v2',
   stripPrefix: true,
   order: 0,

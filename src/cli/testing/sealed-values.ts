@@ -24,7 +24,7 @@ export function storeSealedValues(folder: string): void {
   const headers = JSON.stringify(sealHeaderConfig({ add: { 'x-key': 'header', 'x-unset': '' } }, options))
   sqlite.run(
     `INSERT INTO proxy_rules VALUES ('r', 'p', NULL, NULL, '/a', NULL, NULL, 'external_proxy', 'https://a.example', 1, 0,
-     30000, 0, 0, ?, NULL, 1, 0, NULL, 0, 0, 0)`,
+     30000, 0, 0, ?, NULL, 1, 0, NULL, 0, 0, 0, NULL)`,
     [headers],
   )
   const headersOfHook = JSON.stringify({ 'X-Key': sealHeader(secrets, 'h', 'X-Key', 'hook header') })

@@ -14,6 +14,8 @@ export type Observed = {
   sizeBytes: number | null
   /** Only the host, and only of another site. */
   referrer: string | null
+  /** Of an answer 404: the path of the page on a site of the project, or the host of another site, that links here. */
+  linkedFrom: string | null
   userAgent: string
   address: string
   /** A page that somebody may be looking at, not one of its assets. */
@@ -23,7 +25,7 @@ export type Observed = {
 }
 
 /** A row as stored. `visitor` is the same for one visitor of one project on one day, and reveals nothing else. */
-export type LoggedRequest = Omit<Observed, 'address' | 'isPage'> & {
+export type LoggedRequest = Omit<Observed, 'address' | 'isPage' | 'linkedFrom'> & {
   /** Increases with time. 0 if rows are not kept. */
   id: number
   bot: string | null

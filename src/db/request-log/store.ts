@@ -9,6 +9,8 @@ import { BatchSums, type DayKind, startOf } from './sums.ts'
 export const OTHERS = '(others)'
 /** The most names per kind, project and day: requests for random paths must not fill the disk. */
 const MAX_NAMES = 1000
+/** The most pairs of a missing path and who links there, per project and day. */
+const MAX_LINKS = 2000
 /** Of the path in a row. */
 const MAX_PATH = 1000
 
@@ -20,6 +22,8 @@ type Statements = {
   bump: Run
   name: Run
   visitor: Run
+  bumpLink: Run
+  link: Run
 }
 
 /** Writes rows and updates the sums, in one transaction per batch. */
@@ -57,13 +61,14 @@ export class RequestLogStore {
         const logged = rows.map((row) => this.#writeOne(row, sums))
         for (const hour of sums.hours()) this.#prepared.hour.run(...hour)
         for (const name of sums.names()) this.#addName(...name)
+        for (const link of sums.links()) this.#addLink(...link)
         return logged
       })
       .immediate()
   }
 
   #writeOne(row: Observed, sums: BatchSums): LoggedRequest {
-    const { address, isPage, ...seen } = row
+    const { address, isPage, linkedFrom: _, ...seen } = row
     const bot = botName(row.userAgent)
     const day = startOf(row.at, DAY_MS)
     const visitor = bot === null ? this.#visitorOf(day, row) : null
@@ -108,6 +113,24 @@ export class RequestLogStore {
     const isFull = names >= MAX_NAMES
     this.#names.set(key, names + 1)
     this.#prepared.name.run(project, day, kind, isFull ? OTHERS : name, count)
+  }
+
+  /** Above the limit, links that were not seen today are not counted. */
+  #addLink(project: string, day: number, path: string, from: string, count: number): void {
+    if (this.#prepared.bumpLink.run(count, project, day, path, from).changes > 0) return
+    const key = `${day} links ${project}`
+    const links = this.#names.get(key) ?? this.#countLinks(project, day)
+    if (links < MAX_LINKS) this.#prepared.link.run(project, day, path, from, count)
+    this.#names.set(key, Math.min(links + 1, MAX_LINKS))
+  }
+
+  #countLinks(project: string, day: number): number {
+    const found = this.#db.sqlite
+      .query<{ n: number }, [string, number]>(
+        'SELECT count(*) AS n FROM links WHERE project_id = ? AND day = ?',
+      )
+      .get(project, day)
+    return found?.n ?? 0
   }
 
   #countNames(project: string, day: number, kind: DayKind): number {
@@ -200,6 +223,10 @@ function prepare({ sqlite }: LogsDb): Statements {
       `INSERT INTO days VALUES (?, ?, ?, ?, ?)
        ON CONFLICT (project_id, day, kind, name) DO UPDATE SET count = count + excluded.count`,
     ),
+    bumpLink: sqlite.prepare(
+      'UPDATE links SET count = count + ? WHERE project_id = ? AND day = ? AND path = ? AND linked_from = ?',
+    ),
+    link: sqlite.prepare('INSERT INTO links VALUES (?, ?, ?, ?, ?)'),
     visitor: sqlite.prepare('INSERT OR IGNORE INTO visitors VALUES (?, ?, ?)'),
   }
 }

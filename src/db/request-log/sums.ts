@@ -26,6 +26,7 @@ type HourSums = {
   notFound: number
   errors: number
 }
+type LinkCount = [projectId: string, day: number, path: string, from: string, count: number]
 type NameCount = [projectId: string, day: number, kind: DayKind, name: string, count: number]
 
 /**
@@ -35,6 +36,7 @@ type NameCount = [projectId: string, day: number, kind: DayKind, name: string, c
 export class BatchSums {
   readonly #hours = new Map<string, HourSums>()
   readonly #names = new Map<string, NameCount>()
+  readonly #links = new Map<string, LinkCount>()
 
   add(row: Observed, bot: string | null, isView: boolean, isNewVisitor: boolean): void {
     const { weight, status, referrer } = row
@@ -48,7 +50,7 @@ export class BatchSums {
     if (status >= 500) sums.errors += weight
     this.#count(row, 'status', String(status))
     if (bot !== null) this.#count(row, 'bot', bot)
-    else if (status === 404) this.#count(row, 'missing', plainPath(row.path).slice(0, MAX_NAME))
+    else if (status === 404) this.#countMissing(row)
     if (isView) this.#count(row, 'page', pageAddress(row.path))
     if (isView && referrer !== null) this.#count(row, 'referrer', referrer)
   }
@@ -60,6 +62,23 @@ export class BatchSums {
 
   names(): Iterable<NameCount> {
     return this.#names.values()
+  }
+
+  /** Who links to missing pages, as far as browsers say. */
+  links(): Iterable<LinkCount> {
+    return this.#links.values()
+  }
+
+  #countMissing(row: Observed): void {
+    const path = plainPath(row.path).slice(0, MAX_NAME)
+    this.#count(row, 'missing', path)
+    const { linkedFrom, weight, projectId } = row
+    if (linkedFrom === null || projectId === null) return
+    const day = startOf(row.at, DAY_MS)
+    const key = JSON.stringify([day, projectId, path, linkedFrom])
+    const known = this.#links.get(key)
+    if (known === undefined) this.#links.set(key, [projectId, day, path, linkedFrom, weight])
+    else known[4] += weight
   }
 
   #hourOf(projectId: string, hour: number): HourSums {

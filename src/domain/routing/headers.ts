@@ -19,9 +19,9 @@ export type ParsedHeaders = {
   basicAuthLine: number | null
 }
 
-const MAX_BLOCKS = 100
+export const MAX_BLOCKS = 100
 /** One is left when the last value has found its room. */
-const MAX_VALUE_BYTES = 32 * 1024 + 1
+export const MAX_VALUE_BYTES = 32 * 1024 + 1
 const TOKEN = /^[!#$%&'*+\-.^_`|~\w]+$/
 const PRINTABLE = /^[\t\x20-\x7e]+$/
 

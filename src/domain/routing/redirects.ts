@@ -41,8 +41,8 @@ export type RedirectOptions = { mayProxyTo?: (url: URL) => string | null }
 
 export type ParsedRedirects = { lines: RedirectLine[]; refused: number; problems: Problem[] }
 
-const MAX_STATIC = 2_000
-const MAX_DYNAMIC = 100
+export const MAX_STATIC = 2_000
+export const MAX_DYNAMIC = 100
 
 /** Parses the text of a `_redirects`. A line that is wrong is left out and named. contract 13 §2. */
 export function parseRedirects(text: string, options: RedirectOptions = {}): ParsedRedirects {

@@ -60,19 +60,20 @@ export function pointAlias(
 export const changesSettings = (body: unknown): boolean =>
   typeof body === 'object' && body !== null && SETTINGS.some((key) => key in body)
 
-const SETTINGS = ['isPublic', 'isSpa', 'requiredRole', 'isLocked'] as const
+const SETTINGS = ['isPublic', 'isSpa', 'requiredRole', 'isLocked', 'htmlHandling'] as const
 
 const CHANGED = [...SETTINGS, 'expiresAt'] as const
 
 type Settings = Partial<Pick<AliasRow, (typeof SETTINGS)[number] | keyof End>>
 
 export function settingsOf(input: AliasChange): Settings {
-  const { isPublic, isSpa, requiredRole, isLocked } = input
+  const { isPublic, isSpa, requiredRole, isLocked, htmlHandling } = input
   return {
     ...(isPublic === undefined ? {} : { isPublic }),
     ...(isSpa === undefined ? {} : { isSpa }),
     ...(requiredRole === undefined ? {} : { requiredRole }),
     ...(isLocked === undefined ? {} : { isLocked }),
+    ...(htmlHandling === undefined ? {} : { htmlHandling }),
   }
 }
 
@@ -95,6 +96,7 @@ export function addAlias(
     isSpa: null,
     requiredRole: null,
     isLocked: false,
+    htmlHandling: null,
     createdAt: now,
     updatedAt: now,
     expiresAt: null,

@@ -3,7 +3,7 @@ import { ALIAS_NAME, COMMIT_SHA } from '../../domain/names.ts'
 import type { InputOf } from '../../http/input-of.ts'
 import { orNull } from '../../http/or-null.ts'
 import { pageQuery } from '../../http/pagination.ts'
-import { nameField, ownerField, projectRole } from '../projects/model.ts'
+import { htmlHandlingOrNull, nameField, ownerField, projectRole } from '../projects/model.ts'
 
 const commitSha = t.String({
   pattern: COMMIT_SHA,
@@ -16,6 +16,7 @@ const settings = {
   isSpa: t.Optional(t.Union([t.Boolean(), t.Null()], { error: 'true, false, or null to inherit' })),
   requiredRole: t.Optional(t.Union([projectRole, t.Null()], { error: 'A project role, or null to inherit' })),
   isLocked: t.Optional(t.Boolean({ error: 'true or false' })),
+  htmlHandling: t.Optional(htmlHandlingOrNull),
 }
 
 /** By id, or the newest version of a SHA, which may be shortened if it is unambiguous. */
@@ -85,6 +86,7 @@ export const aliasView = t.Object({
   isPreview: t.Boolean({ description: 'It has an end' }),
   expiresAt: orNull(t.String({ description: 'When it is gone' })),
   pullRequest: orNull(t.Object({ number: t.Integer(), url: orNull(t.String()) })),
+  htmlHandling: htmlHandlingOrNull,
   url: t.String(),
   createdAt: t.String(),
   updatedAt: t.String(),

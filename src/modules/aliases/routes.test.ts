@@ -82,6 +82,7 @@ describe('POST', () => {
       commitSha: shaOf('a'),
       version: 1,
       isPublic: null,
+      htmlHandling: null,
       isSpa: null,
       requiredRole: null,
       isLocked: false,

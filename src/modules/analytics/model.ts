@@ -50,6 +50,33 @@ const projectAnalytics = t.Object({
 })
 export type ProjectAnalytics = Static<typeof projectAnalytics>
 
+export const missingQuery = t.Object({
+  from: analyticsQuery.properties.from,
+  to: analyticsQuery.properties.to,
+  limit: text,
+  all: t.Optional(
+    t.Union([t.Literal('true'), t.Literal('false')], {
+      error: 'true or false',
+      description: 'Also what production answers today',
+    }),
+  ),
+})
+export type MissingQuery = InputOf<typeof missingQuery>
+
+const missingPage = t.Object({
+  path: t.String(),
+  requests: count,
+  referrers: t.Array(t.Object({ from: t.String(), requests: count }), {
+    description: 'The first five: a path of a site of the project, or the host of another site',
+  }),
+  nearest: orNull(t.String({ description: 'The page of production that was probably meant' })),
+  resolved: t.Boolean({ description: 'Production would answer it other than 404 today' }),
+})
+export type MissingPage = Static<typeof missingPage>
+
+const missingPages = t.Object({ missing: t.Array(missingPage) })
+export const missingView = t.Union([missingPages, projectView])
+
 export const projectAnalyticsView = t.Union([projectAnalytics, projectView])
 
 export const workspaceAnalyticsView = t.Object({

@@ -1,5 +1,7 @@
 import type { LogsDb } from '../../db/logs-db.ts'
+import type { Db } from '../../db/open.ts'
 import type { DayKind } from '../../db/request-log/sums.ts'
+import { prepared } from '../../db/statements.ts'
 import type { Sums } from './model.ts'
 
 /** `from` is included, `to` is not. `projectId` undefined: the whole workspace. */
@@ -39,6 +41,32 @@ export function countNamesOfDay(
 ): { name: string; count: number }[] {
   const sql = `SELECT name, sum(count) AS count FROM days WHERE day = ? AND kind = '${kind}'`
   return all(db, sql, [day], projectId, 'GROUP BY name')
+}
+
+/** Who links to each of the paths, most requests first. */
+export function listLinks(
+  { sqlite }: LogsDb,
+  { projectId, from, to }: Span & { projectId: string },
+  paths: readonly string[],
+): { path: string; from: string; requests: number }[] {
+  return sqlite
+    .query<{ path: string; from: string; requests: number }, [string, number, number, string]>(
+      `SELECT path, linked_from AS "from", sum(count) AS requests FROM links
+       WHERE project_id = ? AND day >= ? AND day < ? AND path IN (SELECT value FROM json_each(?))
+       GROUP BY path, linked_from ORDER BY requests DESC, linked_from`,
+    )
+    .all(projectId, from, to, JSON.stringify(paths))
+}
+
+/** The HTML files of a deployment, as paths below a folder of it (`''` or `/dist`); at most `limit`. */
+export function listPages(db: Db, deploymentId: string, basePath: string, limit: number): string[] {
+  const prefix = basePath === '' ? '' : `${basePath.slice(1)}/`
+  return prepared<{ path: string }>(
+    db,
+    `SELECT path FROM assets WHERE deployment_id = ? AND path >= ? AND path < ? AND path LIKE '%.html' LIMIT ?`,
+  )
+    .all(deploymentId, prefix, `${prefix}\u{10ffff}`, limit)
+    .map(({ path }) => `/${path.slice(prefix.length)}`)
 }
 
 function all<Row>(

@@ -1,12 +1,20 @@
 import { Elysia } from 'elysia'
 import type { Context } from '../../context.ts'
 import { guard } from '../auth/guard.ts'
+import type { Explainer } from '../explain/service.ts'
 import { belowOrProject, mayBelow } from '../projects/named.ts'
-import { analyticsQuery, projectAnalyticsView, workspaceAnalyticsView } from './model.ts'
+import { getMissing } from './missing.ts'
+import {
+  analyticsQuery,
+  missingQuery,
+  missingView,
+  projectAnalyticsView,
+  workspaceAnalyticsView,
+} from './model.ts'
 import { getProjectAnalytics, getWorkspaceAnalytics } from './service.ts'
 
 /** contract §11; spec: Project roles, "all project analytics" from admin on, and Global roles, "platform analytics". */
-export const analyticsRoutes = (ctx: Context) =>
+export const analyticsRoutes = (ctx: Context, explainer: Explainer) =>
   new Elysia({ tags: ['Analytics'] })
     .use(guard(ctx))
     .get(
@@ -19,6 +27,22 @@ export const analyticsRoutes = (ctx: Context) =>
         response: projectAnalyticsView,
         detail: {
           summary: 'Views, visitors, pages, referrers, statuses and bytes of the project, with bots separate',
+        },
+      },
+    )
+    .get(
+      '/api/projects/:id/missing',
+      ({ grant, params, query }) =>
+        belowOrProject(ctx, grant, params.id, async () => ({
+          missing: await getMissing(ctx, explainer, grant, query),
+        })),
+      {
+        may: mayBelow(ctx, 'missing', 'analytics:read'),
+        query: missingQuery,
+        response: missingView,
+        detail: {
+          summary: 'Paths that people asked for in vain, who links there, and the nearest page',
+          description: 'What production answers by now is left out, unless `all=true`.',
         },
       },
     )

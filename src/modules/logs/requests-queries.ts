@@ -91,6 +91,7 @@ const someOf = (table: string, key: string, where: string): string =>
 const OLD_COUNTS = [
   someOf('hours', 'project_id, hour', 'hour < ?'),
   someOf('days', 'project_id, day, kind, name', 'day < ?'),
+  someOf('links', 'project_id, day, path, linked_from', 'day < ?'),
 ]
 
 /** Deletes some sums of hours and days that are too old; returns how many. */
@@ -101,6 +102,7 @@ export const deleteOldCounts = (db: LogsDb, before: number, limit: number): numb
 const OF_PROJECT = [
   someOf('requests', 'id', 'project_id = ?'),
   someOf('days', 'project_id, day, kind, name', 'project_id = ?'),
+  someOf('links', 'project_id, day, path, linked_from', 'project_id = ?'),
   someOf('visitors', 'day, project_id, visitor', 'day IN (SELECT day FROM salts) AND project_id = ?'),
   someOf('hours', 'project_id, hour', 'project_id = ?'),
 ]

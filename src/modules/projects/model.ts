@@ -1,4 +1,5 @@
 import { type Static, t } from 'elysia'
+import { HTML_HANDLINGS } from '../../domain/html-handling.ts'
 import { OWNER_NAME, PROJECT_NAME, TITLE } from '../../domain/names.ts'
 import type { InputOf } from '../../http/input-of.ts'
 import { orNull } from '../../http/or-null.ts'
@@ -32,6 +33,25 @@ const privateSiteResponse = t.Union([t.Literal('not_found'), t.Literal('login'),
 
 /** How long a preview stays when its upload does not say. contract 16 §2. */
 export const MAX_PREVIEW_DAYS = 365
+const htmlHandling = t.Union(
+  [
+    t.Literal('auto-trailing-slash'),
+    t.Literal('force-trailing-slash'),
+    t.Literal('drop-trailing-slash'),
+    t.Literal('none'),
+  ],
+  {
+    error: `${HTML_HANDLINGS.join(', ')}, or null`,
+    description:
+      'The addresses of HTML files; null: /about shows about.html, and each file keeps its own name too',
+  },
+)
+const indexing = t.Union([t.Literal('production'), t.Literal('all'), t.Literal('none')], {
+  error: 'production, all or none',
+  description: 'What search engines may list: all but previews, everything, or nothing',
+})
+/** Null: as the project, on an alias. */
+export const htmlHandlingOrNull = orNull(htmlHandling)
 
 export const newProjectBody = t.Object({
   owner: ownerField,
@@ -58,6 +78,8 @@ export const projectPatchBody = t.Object({
       error: `A whole number from 1 to ${MAX_PREVIEW_DAYS}`,
     }),
   ),
+  htmlHandling: t.Optional(htmlHandlingOrNull),
+  indexing: t.Optional(indexing),
 })
 export type ProjectChange = InputOf<typeof projectPatchBody>
 
@@ -95,6 +117,8 @@ export const projectView = t.Object({
   isSpa: orNull(t.Boolean()),
   privateSiteResponse,
   previewDays: t.Integer(),
+  htmlHandling: htmlHandlingOrNull,
+  indexing,
   url: orNull(t.String()),
   role: orNull(projectRole),
   createdAt: t.String(),

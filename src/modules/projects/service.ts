@@ -67,6 +67,8 @@ export function addProject(
     requiredRole: input.requiredRole ?? 'guest',
     isSpa: input.isSpa ?? null,
     privateSiteResponse: null,
+    htmlHandling: null,
+    indexing: 'production',
     createdAt: now,
     updatedAt: now,
     previewDays: 7,

@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts'
 import { AppError, type ErrorDetail } from '../../domain/errors.ts'
 import { parsePathPattern } from '../../domain/path-pattern.ts'
+import { findSourceError, findTargetError } from '../../domain/routing/redirect-rule.ts'
 import type { PipelineConfig } from '../../pipelines/language/model.ts'
 import { validatePipelineConfig } from '../../pipelines/language/validate.ts'
 import type { Grant } from '../auth/authorize.ts'
@@ -43,10 +44,26 @@ function refuse(details: readonly ErrorDetail[]): void {
 }
 
 export function flawsOfRule(rule: RuleRow, isKept = false): ErrorDetail[] {
+  if (rule.proxyType === 'redirect') return flawsOfRedirect(rule)
   const parsed = parsePathPattern(rule.pathPattern)
   const pattern = parsed.ok ? [] : [{ path: 'pathPattern', message: parsed.error }]
-  if (rule.proxyType !== 'pipeline') return [...pattern, ...flawsOfTarget(rule)]
-  return isKept ? pattern : [...pattern, ...flawsOfPipeline(rule)]
+  const status = rule.status === null ? [] : [{ path: 'status', message: 'Only a redirect has a status' }]
+  const common = [...pattern, ...status]
+  if (rule.proxyType !== 'pipeline') return [...common, ...flawsOfTarget(rule)]
+  return isKept ? common : [...common, ...flawsOfPipeline(rule)]
+}
+
+/** A redirect is read as a line of `_redirects`. contract 13 §6. */
+export function flawsOfRedirect({
+  pathPattern,
+  targetUrl,
+}: Pick<RuleRow, 'pathPattern' | 'targetUrl'>): ErrorDetail[] {
+  const source = findSourceError(pathPattern)
+  const target = findTargetError(targetUrl)
+  return [
+    ...(source === null ? [] : [{ path: 'pathPattern', message: source }]),
+    ...(target === null ? [] : [{ path: 'targetUrl', message: target }]),
+  ]
 }
 
 /** What the API stores, though this version does not know it or it fails at every run; in a form it is a mistake. contract §9.1. */

@@ -55,8 +55,13 @@ export function refuseShapelessRule(rule: Record<string, unknown>, prefix: strin
 }
 
 const proxyType = t.Union(
-  [t.Literal('external_proxy'), t.Literal('internal_rewrite'), t.Literal('pipeline')],
-  { error: 'One of external_proxy, internal_rewrite, pipeline' },
+  [t.Literal('external_proxy'), t.Literal('internal_rewrite'), t.Literal('pipeline'), t.Literal('redirect')],
+  { error: 'One of external_proxy, internal_rewrite, pipeline, redirect' },
+)
+
+const redirectStatus = t.Union(
+  [t.Literal(301), t.Literal(302), t.Literal(303), t.Literal(307), t.Literal(308)],
+  { error: 'One of 301, 302, 303, 307, 308', description: 'Of a redirect; null for every other kind' },
 )
 
 const settings = {
@@ -75,6 +80,7 @@ const settings = {
   forwardCookies: t.Optional(t.Boolean()),
   headerConfig: t.Optional(orNull(headerConfigBody)),
   proxyType: t.Optional(proxyType),
+  status: t.Optional(orNull(redirectStatus)),
   pipelineConfig: t.Optional(orNull(t.Record(t.String(), t.Unknown(), { error: PIPELINE_CONFIG }))),
   method: t.Optional(orNull(method)),
   methods: t.Optional(
@@ -92,7 +98,7 @@ const settings = {
 const pathPattern = t.String({ error: 'A path pattern, such as /api/*', examples: ['/api/*'] })
 const targetUrl = t.String({
   maxLength: 4096,
-  error: 'An https address',
+  error: 'An https address; for a rewrite a path, for a redirect either, or an http address',
   examples: ['https://api.example.com'],
 })
 
@@ -134,6 +140,7 @@ export const ruleView = t.Object({
   methods: orNull(t.Array(t.String())),
   proxyType,
   targetUrl: t.String(),
+  status: orNull(redirectStatus),
   stripPrefix: t.Boolean(),
   order: t.Integer(),
   timeout: t.Integer(),

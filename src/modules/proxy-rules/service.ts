@@ -4,6 +4,7 @@ import { type DbOrTx, inTransaction, refuseTaken } from '../../db/open.ts'
 import { inTidyingTransaction } from '../../db/tidying.ts'
 import { AppError, type ErrorDetail } from '../../domain/errors.ts'
 import { given, isEmpty } from '../../domain/given.ts'
+import { DEFAULT_REDIRECT_STATUS } from '../../domain/routing/redirect-rule.ts'
 import { requireAlias } from '../aliases/service.ts'
 import { aboutRow, authorizeAgain, type Grant, mayDo, within } from '../auth/authorize.ts'
 import { projectOf } from '../projects/service.ts'
@@ -52,29 +53,36 @@ export function getRule(ctx: Context, grant: Grant, id: string): RuleView {
   return toView(ctx.secrets, rule, maySeeValues(ctx, grant, rule.projectId))
 }
 
-/** Throws 400 for an invalid pattern, target or header. Without `order` the rule becomes the last of its level. */
+/**
+ * Throws 400 for an invalid pattern, target or header. Without `order` the rule becomes the last of its level. `isIt`: a
+ * hand-made rule of the level that makes this one needless, and is returned in its place.
+ */
 export async function createRule(
   ctx: Context,
   grant: Grant,
   level: RuleLevel,
   input: NewRule,
+  isIt: (rule: RuleRow) => boolean = () => false,
 ): Promise<RuleView> {
   const fresh = freshRule(ctx, level, input.pathPattern)
-  const rule: RuleRow = { ...fresh, ...columnsOf(input), headerConfig: sealed(ctx, fresh, input, false) }
+  const written = withStatus({ ...fresh, ...columnsOf(input) }, input)
+  const rule: RuleRow = { ...written, headerConfig: sealed(ctx, fresh, input, false) }
   checkRule(rule)
   await checkTarget(ctx, rule)
-  const currentGrant = inTransaction(ctx.db, (tx) => {
+  const made = inTransaction(ctx.db, (tx) => {
     const currentGrant = authorizeAgain(ctx, grant, 'traffic:configure')
     requireLevel(ctx, tx, grant, level)
+    const there = listHandMade(tx, level).find(isIt)
+    if (there !== undefined) return { grant: currentGrant, id: there.id }
     refuseSecrets(secretsBeyond(ctx, tx, currentGrant, level.projectId), undefined, rule)
     checkSchemas(ctx, grant, rule)
     const isWrittenByAdmin = isProjectAdmin(ctx, currentGrant, level.projectId)
     const placed = { ...rule, order: input.order ?? nextOrder(tx, level), isWrittenByAdmin }
     insertRule(tx, placed)
     audit(ctx, tx, grant.actor, { ...aboutRule('proxy_rule.create', rule), after: withoutSecrets(placed) })
-    return currentGrant
+    return { grant: currentGrant, id: rule.id }
   })
-  return getRule(ctx, currentGrant, rule.id)
+  return getRule(ctx, made.grant, made.id)
 }
 
 /** Throws 404 unless the level belongs to the project of the grant: the project or the alias may be gone by now. */
@@ -95,12 +103,12 @@ export async function changeRule(
 ): Promise<RuleView> {
   if (isEmpty(given(change))) return getRule(ctx, grant, id)
   const stored = getRuleRecord(ctx.db.orm, grant, id)
-  const checked = { ...stored, ...columnsOf(change) }
+  const checked = withStatus({ ...stored, ...columnsOf(change) }, change)
   if (hasNewUse(stored, checked)) await checkTarget(ctx, checked)
   const currentGrant = inTransaction(ctx.db, (tx) => {
     const currentGrant = authorizeAgain(ctx, grant, 'traffic:configure')
     const { origin: _, ...before } = getRuleRecord(tx, grant, id)
-    const changed = { ...before, ...columnsOf(change) }
+    const changed = withStatus({ ...before, ...columnsOf(change) }, change)
     if (changed.targetUrl !== checked.targetUrl || changed.proxyType !== checked.proxyType)
       throw new AppError('conflict', 'Somebody else changed this rule just now. Load it again.')
     const isDropped =
@@ -108,6 +116,7 @@ export async function changeRule(
       isRedirected(ctx.secrets, before, { after: changed, headers: change.headerConfig, onEmpty: 'declare' })
     const patch: RulePatch = {
       ...columnsOf(change),
+      status: changed.status,
       headerConfig: sealed(ctx, before, change, isDropped),
       isWrittenByAdmin: isProjectAdmin(ctx, currentGrant, before.projectId),
       updatedAt: ctx.now(),
@@ -136,7 +145,7 @@ export async function findRuleFlaws(
   input: NewRule,
 ): Promise<ErrorDetail[]> {
   const before = id === null ? freshRule(ctx, level, input.pathPattern) : getRuleRecord(ctx.db.orm, grant, id)
-  const rule = { ...before, ...columnsOf(input) }
+  const rule = withStatus({ ...before, ...columnsOf(input) }, input)
   const isNew = id === null || hasNewUse(before, rule)
   const target = isNew ? detailsOf('targetUrl', () => checkTarget(ctx, rule)) : []
   const headers = detailsOf('headerConfig', () => sealed(ctx, before, input, false))
@@ -222,6 +231,7 @@ function freshRule(ctx: Context, level: RuleLevel, pathPattern: string): RuleRow
     debugEnabled: false,
     description: null,
     isWrittenByAdmin: false,
+    status: null,
     createdAt: now,
     updatedAt: now,
   }
@@ -263,6 +273,12 @@ function columnsOf(change: RuleChange): Omit<RulePatch, 'headerConfig' | 'update
       ? {}
       : { pipelineConfig: pipelineConfig === null ? null : JSON.stringify(pipelineConfig) }),
   }
+}
+
+/** A redirect has a status; another kind keeps none, and one that is given with it stays to be refused. */
+function withStatus<Rule extends RuleRow>(rule: Rule, { status }: RuleChange): Rule {
+  if (rule.proxyType !== 'redirect') return { ...rule, status: status ?? null }
+  return { ...rule, status: status ?? (status === null ? null : rule.status) ?? DEFAULT_REDIRECT_STATUS }
 }
 
 function notEveryRule(count: number): AppError {

@@ -10,7 +10,8 @@ type Target = Pick<RuleRow, 'proxyType' | 'targetUrl'>
  * or `PROXY_TARGET_NOT_ALLOWED`. A pipeline ignores its target. contract §8.
  */
 export async function checkTarget(ctx: Context, { proxyType, targetUrl }: Target): Promise<void> {
-  if (proxyType === 'pipeline') return
+  // A redirect is not fetched: `checkRule` looks at its target.
+  if (proxyType === 'pipeline' || proxyType === 'redirect') return
   if (proxyType === 'internal_rewrite') return checkRewrite(targetUrl)
   const url = URL.canParse(targetUrl) ? new URL(targetUrl) : null
   if (url === null) throw invalidTarget('An address such as https://api.example.com')

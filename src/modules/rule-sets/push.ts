@@ -1,7 +1,9 @@
 import { AppError, type ErrorDetail } from '../../domain/errors.ts'
 import { literalPrefix, parsePathPattern, patternKey } from '../../domain/path-pattern.ts'
+import { DEFAULT_REDIRECT_STATUS } from '../../domain/routing/redirect-rule.ts'
 import type { PipelineConfig, PipelineStep } from '../../pipelines/language/model.ts'
 import { validatePipelineConfig } from '../../pipelines/language/validate.ts'
+import { flawsOfRedirect } from '../proxy-rules/check-rule.ts'
 import { DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS } from '../proxy-rules/limits.ts'
 import { storedMethod, storedMethods } from '../proxy-rules/methods.ts'
 import type { HeaderConfig } from '../proxy-rules/model.ts'
@@ -68,10 +70,10 @@ export const nameOf = (rule: { pathPattern: string; method?: string | null | und
 type Problem = (key: string, message: string) => void
 
 function draftOf(rule: NewRule, index: number, problem: Problem, warn: (text: string) => void): RuleDraft {
-  const parsed = parsePathPattern(rule.pathPattern)
-  if (!parsed.ok) problem('pathPattern', parsed.error)
   const proxyType = rule.proxyType ?? typeOf(rule)
-  if (proxyType !== 'pipeline' && !rule.targetUrl)
+  if (proxyType === 'redirect') checkRedirect(rule, problem)
+  else checkPattern(rule, problem)
+  if (proxyType !== 'pipeline' && proxyType !== 'redirect' && !rule.targetUrl)
     problem('targetUrl', 'give the address that requests go to')
   if (proxyType === 'pipeline' && !rule.pipelineConfig)
     problem('pipelineConfig', 'give the steps of the pipeline')
@@ -81,6 +83,7 @@ function draftOf(rule: NewRule, index: number, problem: Problem, warn: (text: st
     method: storedMethod(rule.method),
     methods: storedMethods(rule.methods),
     proxyType,
+    status: proxyType === 'redirect' ? (rule.status ?? DEFAULT_REDIRECT_STATUS) : null,
     targetUrl: proxyType === 'pipeline' ? '' : storedTarget(rule.targetUrl ?? ''),
     stripPrefix: rule.stripPrefix ?? true,
     order: rule.order ?? index,
@@ -93,6 +96,16 @@ function draftOf(rule: NewRule, index: number, problem: Problem, warn: (text: st
     debugEnabled: rule.debugEnabled ?? false,
     description: rule.description ?? null,
   }
+}
+
+function checkRedirect({ pathPattern, targetUrl = '' }: NewRule, problem: Problem): void {
+  for (const { path, message } of flawsOfRedirect({ pathPattern, targetUrl })) problem(path, message)
+}
+
+function checkPattern({ pathPattern, status }: NewRule, problem: Problem): void {
+  const parsed = parsePathPattern(pathPattern)
+  if (!parsed.ok) problem('pathPattern', parsed.error)
+  if (status !== undefined && status !== null) problem('status', 'only a redirect has a status')
 }
 
 function typeOf({ pipelineConfig, targetUrl }: NewRule): RuleRow['proxyType'] {
@@ -146,8 +159,15 @@ function canonicalStep({ id, name, handlerType, config, isEnabled }: PipelineSte
 }
 
 /** A rule that sends `/api/auth` to a server on this machine, as development set-ups do. contract §9.2. */
-function pointsAtOwnAuth({ pathPattern, targetUrl, stripPrefix, pipelineConfig }: NewRule): boolean {
-  if (pipelineConfig || targetUrl === undefined || !URL.canParse(targetUrl)) return false
+function pointsAtOwnAuth({
+  pathPattern,
+  proxyType,
+  targetUrl,
+  stripPrefix,
+  pipelineConfig,
+}: NewRule): boolean {
+  if (proxyType === 'redirect' || pipelineConfig || targetUrl === undefined || !URL.canParse(targetUrl))
+    return false
   const { hostname, pathname } = new URL(targetUrl)
   if (hostname !== 'localhost') return false
   const parsed = parsePathPattern(pathPattern)

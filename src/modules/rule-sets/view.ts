@@ -39,8 +39,16 @@ export function toRuleView(ctx: Context, set: RuleSetRow, rule: RuleRow, maySee:
 /** A rule as a push has it, with every setting and without header values. */
 export type ExportedRule = Omit<
   RuleView,
-  'id' | 'projectId' | 'aliasId' | 'ruleSetId' | 'source' | 'pipelineConfig' | 'createdAt' | 'updatedAt'
-> & { pipelineConfig: PipelineConfig | null }
+  | 'id'
+  | 'projectId'
+  | 'aliasId'
+  | 'ruleSetId'
+  | 'source'
+  | 'pipelineConfig'
+  | 'createdAt'
+  | 'updatedAt'
+  | 'status'
+> & { pipelineConfig: PipelineConfig | null; status?: RuleView['status'] }
 
 export function toExportedRule(rule: RuleRow): ExportedRule {
   const { add, ...rest } = parseStored(rule.headerConfig) ?? {}
@@ -51,6 +59,7 @@ export function toExportedRule(rule: RuleRow): ExportedRule {
     methods: parseMethods(rule.methods),
     proxyType: rule.proxyType,
     targetUrl: rule.targetUrl,
+    ...(rule.status === null ? {} : { status: rule.status }),
     stripPrefix: rule.stripPrefix,
     order: rule.order,
     timeout: rule.timeoutMs,
