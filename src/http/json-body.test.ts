@@ -9,6 +9,7 @@ beforeAll(async () => {
   const files = { 'index.html': 'docs' }
   const seeded = await seedDeployment(app, { owner: 'acme', repo: 'docs', sha: 'abcdef0', files })
   path = `/api/projects/${seeded.projectId}`
+  await app.addUser('root@example.com', 'admin')
 })
 afterAll(() => app.close())
 
@@ -71,4 +72,14 @@ test('half of a surrogate pair is refused, as it could not be stored; a whole on
     status: 200,
     body: { displayName: '\u{1f600}' },
   })
+})
+
+test.each([
+  ['PATCH', '', 'previewDays'],
+  ['PUT', '/retention', 'keepLast'],
+  ['PUT', '/quota', 'bytes'],
+])('%s %s takes a number for %s, not a text of digits', async (method, rest, key) => {
+  const send = async (value: unknown) =>
+    (await app.call(method, path + rest, { as: 'root@example.com', json: { [key]: value } })).status
+  expect([await send('7'), await send(7)]).toEqual([400, 200])
 })

@@ -3,6 +3,7 @@ import { HTML_HANDLINGS } from '../../domain/html-handling.ts'
 import { OWNER_NAME, PROJECT_NAME, TITLE } from '../../domain/names.ts'
 import type { InputOf } from '../../http/input-of.ts'
 import { orNull } from '../../http/or-null.ts'
+import { wholeNumber } from '../../http/whole-number.ts'
 
 export const projectRole = t.Union(
   [t.Literal('guest'), t.Literal('viewer'), t.Literal('contributor'), t.Literal('admin'), t.Literal('owner')],
@@ -72,7 +73,7 @@ export const projectPatchBody = t.Object({
   isSpa: t.Optional(t.Union([t.Boolean(), t.Null()])),
   privateSiteResponse: t.Optional(privateSiteResponse),
   previewDays: t.Optional(
-    t.Integer({
+    wholeNumber({
       minimum: 1,
       maximum: MAX_PREVIEW_DAYS,
       error: `A whole number from 1 to ${MAX_PREVIEW_DAYS}`,

@@ -1,10 +1,11 @@
 import { type Static, t } from 'elysia'
 import type { InputOf } from '../../http/input-of.ts'
 import { orNull } from '../../http/or-null.ts'
+import { wholeNumber } from '../../http/whole-number.ts'
 import { projectView } from '../projects/model.ts'
 
 const limit = orNull(
-  t.Integer({
+  wholeNumber({
     minimum: 0,
     maximum: Number.MAX_SAFE_INTEGER,
     error: 'A whole number from 0, or null for no limit',

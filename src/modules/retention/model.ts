@@ -1,10 +1,13 @@
 import { type Static, t } from 'elysia'
 import type { InputOf } from '../../http/input-of.ts'
 import { orNull } from '../../http/or-null.ts'
+import { wholeNumber } from '../../http/whole-number.ts'
 import { projectView } from '../projects/model.ts'
 
 const rule = (maximum: number, unit: string) =>
-  orNull(t.Integer({ minimum: 1, maximum, error: `A whole number of ${unit} from 1 to ${maximum}, or null` }))
+  orNull(
+    wholeNumber({ minimum: 1, maximum, error: `A whole number of ${unit} from 1 to ${maximum}, or null` }),
+  )
 
 const policy = { keepLast: rule(10_000, 'deployments'), keepDays: rule(3650, 'days') }
 
