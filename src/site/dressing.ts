@@ -1,11 +1,4 @@
-import type { VariesBy } from '../domain/routing/conditions.ts'
-import {
-  addVary,
-  type EffectPlace,
-  type HeaderEffect,
-  makePrivate,
-  withEffect,
-} from '../domain/routing/header-effect.ts'
+import { type EffectPlace, type HeaderEffect, withEffect } from '../domain/routing/header-effect.ts'
 import { headersOf304 } from './site-file.ts'
 
 /**
@@ -14,15 +7,13 @@ import { headersOf304 } from './site-file.ts'
  */
 export class Dressing {
   readonly #effect: HeaderEffect
-  readonly #varies: VariesBy
   readonly #place: EffectPlace
   readonly #whole = new WeakMap<Headers, Headers>()
   readonly #notModified = new WeakMap<Headers, ResponseInit>()
 
-  constructor(effect: HeaderEffect, varies: VariesBy, place: EffectPlace) {
+  constructor(effect: HeaderEffect, place: EffectPlace) {
     this.#effect = effect
-    this.#varies = varies
-    this.#place = { ...place, isPrivate: place.isPrivate || varies.cookie }
+    this.#place = place
   }
 
   /** Cached and shared: copy before adding anything. */
@@ -30,7 +21,6 @@ export class Dressing {
     const known = this.#whole.get(plain)
     if (known !== undefined) return known
     const headers = withEffect(plain, this.#effect, this.#place)
-    varyBy(headers, this.#varies)
     this.#whole.set(plain, headers)
     return headers
   }
@@ -44,10 +34,4 @@ export class Dressing {
     }
     return new Response(null, init)
   }
-}
-
-/** Says what an answer varies by, and keeps it out of shared caches if that is a cookie. contract 13 §2. */
-export function varyBy(headers: Headers, { language, cookie }: VariesBy): void {
-  if (language) addVary(headers, 'Accept-Language')
-  if (cookie) makePrivate(headers)
 }
