@@ -6,14 +6,22 @@ import { headersOf304 } from './site-file.ts'
  * headers, which stay the same object for one form of a file.
  */
 export class Dressing {
+  /** Its values hold parts of the path. */
+  readonly isOfOnePath: boolean
   readonly #effect: HeaderEffect
   readonly #place: EffectPlace
   readonly #whole = new WeakMap<Headers, Headers>()
   readonly #notModified = new WeakMap<Headers, ResponseInit>()
 
-  constructor(effect: HeaderEffect, place: EffectPlace) {
+  constructor(effect: HeaderEffect, place: EffectPlace, isOfOnePath = false) {
     this.#effect = effect
     this.#place = place
+    this.isOfOnePath = isOfOnePath
+  }
+
+  /** In characters. */
+  get size(): number {
+    return [...this.#effect.values.values()].reduce((sum, value) => sum + value.length, 0)
   }
 
   /** Cached and shared: copy before adding anything. */

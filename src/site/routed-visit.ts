@@ -135,9 +135,6 @@ export function routedVisit(ctx: Context, site: Site, visitor: Asking): RoutedVi
   return routing === null ? undefined : new RoutedVisit(ctx, site, routing, visitor)
 }
 
-/** Paths, which strangers may make up, for which the answer is kept. */
-const MAX_SURE = 5_000
-
 /**
  * What a read of the path gets whoever asks; null if that is not sure. `hasFile` says whether a file of the deployment
  * answers before lines that are not forced.
@@ -155,10 +152,8 @@ export function sureAt(
   const taking = linesAt(routing, arrival)
   const found = findSure(routing, site, arrival, taking, hasFile)
   // What a 3xx line makes of a request depends on its query.
-  if (found !== null && !taking.some(isRedirect)) {
-    if (sure.size >= MAX_SURE) sure.clear()
-    sure.set(key, found)
-  }
+  if (found?.redirect === undefined && found !== null && !taking.some(isRedirect))
+    sure.keep(key, found, found.dressing?.isOfOnePath === true ? found.dressing.size : 0)
   return found
 }
 
@@ -189,8 +184,6 @@ const blocksAt = ({ blocks }: SiteRouting, arrival: Arrival): MatchedBlock[] =>
     return captures === null ? [] : [{ block, captures }]
   })
 
-const MAX_DRESSINGS = 1_000
-
 /** Addresses at which the same blocks match share one, unless their values hold parts of the path. */
 function dressingOf(
   { dressings }: SiteRouting,
@@ -200,14 +193,13 @@ function dressingOf(
 ): Dressing | undefined {
   if (matched.length === 0) return undefined
   const place = { isPrivate: !isShared, isAdminHost: mount !== '' }
-  const make = () => new Dressing(effectOf(matched), place)
-  if (matched.some(({ block }) => block.set.some(({ value }) => value.some(isInserted)))) return make()
+  if (matched.some(({ block }) => block.set.some(({ value }) => value.some(isInserted))))
+    return new Dressing(effectOf(matched), place, true)
   const key = JSON.stringify([matched.map(({ block }) => block.line), place])
   const known = dressings.get(key)
   if (known !== undefined) return known
-  if (dressings.size >= MAX_DRESSINGS) dressings.clear()
-  const made = make()
-  dressings.set(key, made)
+  const made = new Dressing(effectOf(matched), place)
+  dressings.keep(key, made, made.size)
   return made
 }
 
