@@ -217,6 +217,21 @@ describe('vercel.json', () => {
     })
   })
 
+  test('a Vary that would replace an earlier one, and a password, are listed with the reason', async () => {
+    const of = (source: string, key: string, value: string) => ({ source, headers: [{ key, value }] })
+    const headers = [of('/a', 'Vary', 'X-A'), of('/b', 'vary', 'X-B'), of('/c', 'Basic-Auth', 'a b')]
+    put('vercel.json', JSON.stringify({ headers }))
+    const { stdout } = await run('vercel.json', '--json')
+    expect(textAt('_headers')).toBe('/a\n  Vary: X-A\n')
+    expect((JSON.parse(stdout) as Answer).notCarried).toMatchObject([
+      { what: 'headers[1].headers[0]', why: expect.stringContaining('Vary is only added to') },
+      {
+        what: 'headers[2].headers[0]',
+        why: expect.stringContaining('make the project or the alias private'),
+      },
+    ])
+  })
+
   test.each([
     [{ cleanUrls: true }, { htmlHandling: 'drop-trailing-slash' }, []],
     [{ cleanUrls: true, trailingSlash: false }, { htmlHandling: 'drop-trailing-slash' }, []],
@@ -237,6 +252,7 @@ describe('firebase.json', () => {
         { source: '/a', destination: '/b', type: 301 },
         { source: '/old/**', destination: '/new', type: 302 },
         { source: '/blog/:post*', destination: 'https://b.example/:post*', type: 308 },
+        { source: '/log/:post*', destination: 'https://b.example/:post', type: 301 },
         { source: '/a/*', destination: '/b', type: 301 },
         { regex: '/x/(.*)', destination: '/b', type: 301 },
         { source: '/@(a|b)', destination: '/b', type: 301 },
@@ -255,14 +271,20 @@ describe('firebase.json', () => {
       trailingSlash: true,
     }
     expect(await carried('firebase.json', { hosting, functions: {} })).toMatchObject({
-      lines: ['/a /b 301', '/old/* /new 302', '/blog/* https://b.example/:splat 308', '/* /index.html 200'],
+      lines: [
+        '/a /b 301',
+        '/old/* /new 302',
+        '/blog/* https://b.example/:splat 308',
+        '/log/* https://b.example/:splat 301',
+        '/* /index.html 200',
+      ],
       headers: '/img/*\n  Cache-Control: max-age=7200\n',
       settings: { htmlHandling: 'force-trailing-slash' },
       left: expect.arrayContaining([
-        'hosting.redirects[3]',
-        'hosting.redirects[4].regex',
-        'hosting.redirects[5]',
+        'hosting.redirects[4]',
+        'hosting.redirects[5].regex',
         'hosting.redirects[6]',
+        'hosting.redirects[7]',
         'hosting.rewrites[1].function',
         'hosting.rewrites[2].run',
         'hosting.headers[1]',

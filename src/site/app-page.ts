@@ -1,4 +1,5 @@
 import { type MediaRange, parseAccept, rangeFor } from '../domain/accept.ts'
+import { isRoutingFile } from '../domain/routing/compile.ts'
 
 /** `why` is a sentence for a person. */
 type Decision = { isSent: boolean; why: string }
@@ -8,6 +9,7 @@ type Decision = { isSent: boolean; why: string }
  * request accepts HTML. `plain` is the plain path. contract 12.4.
  */
 export function decideAppPage({ headers }: Request, plain: string): Decision {
+  if (isRoutingFile(plain)) return no('The path is that of a routing file, which is never served')
   const extension = assetExtension(plain)
   if (extension !== null)
     return no(`The path ends in .${extension}, so it stands for a file and not for a page`)

@@ -1,11 +1,4 @@
-import type { VariesBy } from '../domain/routing/conditions.ts'
-import {
-  addVary,
-  type EffectPlace,
-  type HeaderEffect,
-  makePrivate,
-  withEffect,
-} from '../domain/routing/header-effect.ts'
+import { type EffectPlace, type HeaderEffect, withEffect } from '../domain/routing/header-effect.ts'
 import { headersOf304 } from './site-file.ts'
 
 /**
@@ -13,16 +6,22 @@ import { headersOf304 } from './site-file.ts'
  * headers, which stay the same object for one form of a file.
  */
 export class Dressing {
+  /** Its values hold parts of the path. */
+  readonly isOfOnePath: boolean
   readonly #effect: HeaderEffect
-  readonly #varies: VariesBy
   readonly #place: EffectPlace
   readonly #whole = new WeakMap<Headers, Headers>()
   readonly #notModified = new WeakMap<Headers, ResponseInit>()
 
-  constructor(effect: HeaderEffect, varies: VariesBy, place: EffectPlace) {
+  constructor(effect: HeaderEffect, place: EffectPlace, isOfOnePath = false) {
     this.#effect = effect
-    this.#varies = varies
-    this.#place = { ...place, isPrivate: place.isPrivate || varies.cookie }
+    this.#place = place
+    this.isOfOnePath = isOfOnePath
+  }
+
+  /** In characters. */
+  get size(): number {
+    return [...this.#effect.values.values()].reduce((sum, value) => sum + value.length, 0)
   }
 
   /** Cached and shared: copy before adding anything. */
@@ -30,7 +29,6 @@ export class Dressing {
     const known = this.#whole.get(plain)
     if (known !== undefined) return known
     const headers = withEffect(plain, this.#effect, this.#place)
-    varyBy(headers, this.#varies)
     this.#whole.set(plain, headers)
     return headers
   }
@@ -44,10 +42,4 @@ export class Dressing {
     }
     return new Response(null, init)
   }
-}
-
-/** Says what an answer varies by, and keeps it out of shared caches if that is a cookie. contract 13 §2. */
-export function varyBy(headers: Headers, { language, cookie }: VariesBy): void {
-  if (language) addVary(headers, 'Accept-Language')
-  if (cookie) makePrivate(headers)
 }

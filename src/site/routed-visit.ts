@@ -1,15 +1,9 @@
 import type { Caller, Context } from '../context.ts'
 import { decideView } from '../domain/access.ts'
 import { GLOBAL_ROLES, PROJECT_ROLES, roleLevel } from '../domain/roles.ts'
-import {
-  isConditional,
-  type VariesBy,
-  type VisitorFacts,
-  variesBy,
-  visitorFacts,
-} from '../domain/routing/conditions.ts'
+import { isConditional, type VisitorFacts, variesBy, visitorFacts } from '../domain/routing/conditions.ts'
 import { firstLine, type LineMiss, type TakenLine } from '../domain/routing/first-line.ts'
-import { effectOf, type MatchedBlock } from '../domain/routing/header-effect.ts'
+import { addVary, effectOf, type MatchedBlock, makePrivate } from '../domain/routing/header-effect.ts'
 import { isRedirect, type RedirectLine, resultOf } from '../domain/routing/redirects.ts'
 import { matchSource } from '../domain/routing/source.ts'
 import { candidatesAt } from '../domain/routing/source-index.ts'
@@ -30,6 +24,7 @@ export class RoutedVisit {
   readonly #visitor: Asking
   readonly #facts: VisitorFacts
   readonly #looked = new Set<RedirectLine>()
+  #lines: readonly RedirectLine[] | undefined
 
   constructor(ctx: Context, site: Site, routing: SiteRouting, visitor: Asking) {
     this.#site = site
@@ -59,8 +54,11 @@ export class RoutedVisit {
     return this.#taking().some(isProxied)
   }
 
-  varies(): VariesBy {
-    return variesOf(this.#taking())
+  /** Says what the answer varies by, and keeps it out of shared caches if that is a cookie. contract 13 §2. */
+  vary({ headers }: Response): void {
+    const by = this.#taking().map(({ conditions }) => variesBy(conditions))
+    if (by.some(({ language }) => language)) addVary(headers, 'Accept-Language')
+    if (by.some(({ cookie }) => cookie)) makePrivate(headers)
   }
 
   /** What is done to the headers of a file; undefined if nothing. */
@@ -69,7 +67,7 @@ export class RoutedVisit {
     const matched = blocksAt(this.#routing, arrival)
     if (trace !== undefined && matched.length > 0)
       traceBlocks(trace, `${this.#site.basePath}/_headers`.slice(1), matched)
-    return dressingOf(this.#routing, this.#site, arrival, { matched, varies: this.varies() })
+    return dressingOf(this.#routing, this.#site, arrival, matched)
   }
 
   /** Tells of the lines that were not come to, because something else answered. */
@@ -94,8 +92,10 @@ export class RoutedVisit {
     })
   }
 
-  #taking(): RedirectLine[] {
-    return linesAt(this.#routing, this.#visitor.arrival)
+  /** The lines whose source takes the path. */
+  #taking(): readonly RedirectLine[] {
+    this.#lines ??= linesAt(this.#routing, this.#visitor.arrival)
+    return this.#lines
   }
 
   #tell(line: RedirectLine, miss: LineMiss | null): void {
@@ -135,9 +135,6 @@ export function routedVisit(ctx: Context, site: Site, visitor: Asking): RoutedVi
   return routing === null ? undefined : new RoutedVisit(ctx, site, routing, visitor)
 }
 
-/** Paths, which strangers may make up, for which the answer is kept. */
-const MAX_SURE = 5_000
-
 /**
  * What a read of the path gets whoever asks; null if that is not sure. `hasFile` says whether a file of the deployment
  * answers before lines that are not forced.
@@ -155,10 +152,8 @@ export function sureAt(
   const taking = linesAt(routing, arrival)
   const found = findSure(routing, site, arrival, taking, hasFile)
   // What a 3xx line makes of a request depends on its query.
-  if (found !== null && !taking.some(isRedirect)) {
-    if (sure.size >= MAX_SURE) sure.clear()
-    sure.set(key, found)
-  }
+  if (found?.redirect === undefined && found !== null && !taking.some(isRedirect))
+    sure.keep(key, found, found.dressing?.isOfOnePath === true ? found.dressing.size : 0)
   return found
 }
 
@@ -176,12 +171,7 @@ function findSure(
   }
   const others = taking.filter((line) => !isRedirect(line))
   if (others.some(({ force }) => force) || (others.length > 0 && !hasFile())) return null
-  return {
-    dressing: dressingOf(routing, site, arrival, {
-      matched: blocksAt(routing, arrival),
-      varies: variesOf([]),
-    }),
-  }
+  return { dressing: dressingOf(routing, site, arrival, blocksAt(routing, arrival)) }
 }
 
 /** The lines whose source takes the path. */
@@ -194,30 +184,22 @@ const blocksAt = ({ blocks }: SiteRouting, arrival: Arrival): MatchedBlock[] =>
     return captures === null ? [] : [{ block, captures }]
   })
 
-const variesOf = (lines: readonly RedirectLine[]): VariesBy => {
-  const all = lines.map(({ conditions }) => variesBy(conditions))
-  return { language: all.some(({ language }) => language), cookie: all.some(({ cookie }) => cookie) }
-}
-
-const MAX_DRESSINGS = 1_000
-
 /** Addresses at which the same blocks match share one, unless their values hold parts of the path. */
 function dressingOf(
   { dressings }: SiteRouting,
   { isShared }: Site,
   { mount }: Arrival,
-  { matched, varies }: { matched: readonly MatchedBlock[]; varies: VariesBy },
+  matched: readonly MatchedBlock[],
 ): Dressing | undefined {
-  if (matched.length === 0 && !varies.language && !varies.cookie) return undefined
+  if (matched.length === 0) return undefined
   const place = { isPrivate: !isShared, isAdminHost: mount !== '' }
-  const make = () => new Dressing(effectOf(matched), varies, place)
-  if (matched.some(({ block }) => block.set.some(({ value }) => value.some(isInserted)))) return make()
-  const key = JSON.stringify([matched.map(({ block }) => block.line), varies, place])
+  if (matched.some(({ block }) => block.set.some(({ value }) => value.some(isInserted))))
+    return new Dressing(effectOf(matched), place, true)
+  const key = JSON.stringify([matched.map(({ block }) => block.line), place])
   const known = dressings.get(key)
   if (known !== undefined) return known
-  if (dressings.size >= MAX_DRESSINGS) dressings.clear()
-  const made = make()
-  dressings.set(key, made)
+  const made = new Dressing(effectOf(matched), place)
+  dressings.keep(key, made, made.size)
   return made
 }
 

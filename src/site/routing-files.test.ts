@@ -232,6 +232,29 @@ describe('a 200 line with an address', () => {
 })
 
 describe('conditions', () => {
+  test('are named by every answer to their path, of a rule, a clean address or an own page, too', async () => {
+    const one = await site(
+      '/folder /x 302 Language=de\n/ruled /x 302 Cookie=beta\n/none /404.html 404 Language=de\n/own 404 Cookie=beta\n',
+    )
+    const rule = { proxyType: 'internal_rewrite', pathPattern: '/ruled', targetUrl: '/a.txt' }
+    await ask(fixture.app, 'POST', `/api/proxy-rules/project/${one.projectId}`, {
+      as: SEED_OWNER,
+      json: rule,
+    })
+    const clean = await get(one, '/folder')
+    expect([clean.status, clean.headers.location, clean.headers.vary]).toEqual([
+      308,
+      '/folder/',
+      'Accept-Language',
+    ])
+    const ruled = await get(one, '/ruled')
+    expect([ruled.text, ruled.headers.vary]).toEqual(['text of a', expect.stringContaining('Cookie')])
+    expect(ruled.headers['cache-control']).toStartWith('private, ')
+    expect((await get(one, '/none')).headers.vary).toBe('Accept-Language')
+    const own = await get(one, '/own', { headers: { cookie: 'beta=1' } })
+    expect([own.status, own.headers.vary, own.headers['cache-control']]).toEqual([404, 'Cookie', 'no-store'])
+  })
+
   test('Language and Cookie, with Vary whether they hold or not', async () => {
     const one = await site('/ /de/ 302 Language=de\n/a.txt /page.html 200! Cookie=beta\n')
     const german = await get(one, '/', { headers: { 'accept-language': 'de-CH, en;q=0.5' } })
@@ -571,6 +594,27 @@ describe('the files themselves', () => {
       expect([path, (await get(one, path)).status]).toEqual([path, 404])
     expect((await get(admin, `/repo/acme/routed${count}/${one.commit}/_headers`)).status).toBe(404)
     expect((await get(one, '/docs/q')).status).toBe(404)
+  })
+
+  test('are missing for an app and for a line that takes everything', async () => {
+    const files = { 'index.html': 'app', _headers: '/*\n  X-A: b', 'docs/_headers': '/*\n  X-A: c' }
+    for (const [repo, redirects] of [
+      ['spa-by-itself', '/old /new\n'],
+      ['spa-by-line', '/* /index.html 200\n'],
+    ] as const) {
+      const { aliasHost } = await seedDeployment(fixture.app, {
+        owner: 'acme',
+        repo,
+        sha: 'c'.repeat(40),
+        alias: 'production',
+        files: { ...files, _redirects: redirects },
+        isPublic: true,
+      })
+      const host = { host: aliasHost ?? '' }
+      expect((await get(host, '/any')).text).toBe('app')
+      for (const path of ['/_redirects', '/_headers', '/docs/_headers', '/docs/%5Fheaders'])
+        expect([path, (await get(host, path)).status]).toEqual([path, 404])
+    }
   })
 
   test('belong to the folder that a host serves, and move with the alias', async () => {

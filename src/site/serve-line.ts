@@ -2,11 +2,11 @@ import type { Context } from '../context.ts'
 import { isHtml } from '../domain/content-type.ts'
 import { AppError } from '../domain/errors.ts'
 import { plainPath } from '../domain/plain-path.ts'
+import { isRoutingFile } from '../domain/routing/compile.ts'
 import type { TakenLine } from '../domain/routing/first-line.ts'
 import { isRedirect } from '../domain/routing/redirects.ts'
 import { acceptsHtml } from '../http/accepts-html.ts'
 import { errorResponse } from '../http/error-response.ts'
-import { varyBy } from './dressing.ts'
 import { loadManifest } from './manifest.ts'
 import { notFound, type SitePages } from './pages.ts'
 import { proxyLine } from './proxy-line.ts'
@@ -51,22 +51,13 @@ export function serveLine(
 ): Response | Promise<Response> {
   const { arrival, trace } = visit
   const { line, result } = taken
-  if (isRedirect(line) && result !== null)
-    return varied(redirectTo(result, line.status, site, arrival.mount), routes)
-  if (isProxied(line) && result !== null) {
-    const answer = proxyLine(ctx, site, result, visit)
-    return answer instanceof Response ? varied(answer, routes) : answer.then((late) => varied(late, routes))
-  }
+  if (isRedirect(line) && result !== null) return redirectTo(result, line.status, site, arrival.mount)
+  if (isProxied(line) && result !== null) return proxyLine(ctx, site, result, visit)
   if (!isPlainRead(arrival.request)) return onlyReads(arrival.request)
   const file = result === null ? undefined : fileAt(ctx, site, result.path)
   if (file === undefined) return unlisted(ownPage(pages, visit, line.status), site)
   trace?.add('file', `The file ${file.path} is sent`, { path: file.path })
   return serveFile(ctx, arrival.request, file, site, { status: line.status, dressing: routes.dressing() })
-}
-
-function varied(answer: Response, routes: RoutedVisit): Response {
-  varyBy(answer.headers, routes.varies())
-  return answer
 }
 
 /** The service's own page for something that is not there, or not any more. */
@@ -80,13 +71,13 @@ function ownPage(pages: SitePages, { arrival }: Visit, status: number): Response
 
 const IS_SCRIPT = /\.(?:[cm]?js|css|wasm|map)$/i
 
-/** A missing script is never HTML, so a line for everything does not take it. */
+/** A missing script, or a routing file, is never HTML, so a line for everything does not take it. */
 function isTargetThere(ctx: Context, site: Site, { line, result }: TakenLine, plain: string): boolean {
   if (result === null || isProxied(line)) return true
   const file = fileAt(ctx, site, result.path)
   if (file === undefined) return false
   const isForAll = line.status === 200 && !line.force && line.source.star !== null
-  return !(isForAll && IS_SCRIPT.test(plain) && isHtml(file.path))
+  return !(isForAll && isHtml(file.path) && (IS_SCRIPT.test(plain) || isRoutingFile(plain)))
 }
 
 /** The file at an address of the site, by its clean addresses, too. */

@@ -24,17 +24,18 @@ export function serveSite(
   site: Site,
   visit: Visit,
 ): Response | Promise<Response> {
-  const { arrival, variant } = visit
+  const { arrival, variant, routes } = visit
   const refusal = site.visibility.isPublic
     ? undefined
     : refuseView(ctx, pages, site, { arrival, caller: visit.callerOf() })
   traceView(site, visit, refusal)
   if (refusal !== undefined) return refusal
   const answer = serveChosen(ctx, pages, site, visit)
-  visit.routes?.traceRest()
-  if (variant === undefined && site.visibility.isPublic) return answer
+  routes?.traceRest()
+  if (variant === undefined && routes === undefined && site.visibility.isPublic) return answer
   const marked = (response: Response): Response => {
     if (!site.visibility.isPublic) keepFromOthers(response.headers)
+    routes?.vary(response)
     return variant === undefined ? response : markVariant(response, variant)
   }
   return answer instanceof Response ? marked(answer) : answer.then(marked)

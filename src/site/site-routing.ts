@@ -5,6 +5,7 @@ import type { RedirectLine } from '../domain/routing/redirects.ts'
 import { indexSources, type SourceIndex } from '../domain/routing/source-index.ts'
 import type { Result } from '../domain/routing/target.ts'
 import { readCompiled } from '../modules/deployments/routing/stored.ts'
+import { BoundedMemory } from './bounded-memory.ts'
 import type { Dressing } from './dressing.ts'
 import type { Site } from './site.ts'
 
@@ -18,9 +19,9 @@ export type SiteRouting = {
   lines: SourceIndex<RedirectLine>
   blocks: SourceIndex<HeaderBlock>
   /** By which blocks match, and where. */
-  dressings: Map<string, Dressing>
+  dressings: BoundedMemory<Dressing>
   /** By host and path, for paths that no 3xx line takes. */
-  sure: Map<string, Sure>
+  sure: BoundedMemory<Sure>
 }
 
 type Kept = { revision: number; routing: SiteRouting | null; size: number }
@@ -61,5 +62,10 @@ function load(ctx: Context, store: Store, { deploymentId, basePath, manifestKey,
 
 function prepare({ lines, blocks }: CompiledRouting): SiteRouting | null {
   if (lines.length + blocks.length === 0) return null
-  return { lines: indexSources(lines), blocks: indexSources(blocks), dressings: new Map(), sure: new Map() }
+  return {
+    lines: indexSources(lines),
+    blocks: indexSources(blocks),
+    dressings: new BoundedMemory(),
+    sure: new BoundedMemory(),
+  }
 }

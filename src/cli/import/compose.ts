@@ -44,7 +44,7 @@ function takenBlocks(out: Outcome): Block[] {
   const blocks: Block[] = []
   let bytesLeft = MAX_VALUE_BYTES
   for (const entry of out.headers) {
-    const lines = linesOf(entry, out).filter((line) => {
+    const lines = linesOf(entry, named, out).filter((line) => {
       bytesLeft -= blocks.length < MAX_BLOCKS ? line.value.length : 0
       const isTaken = blocks.length < MAX_BLOCKS && bytesLeft > 0
       if (!isTaken)
@@ -65,9 +65,14 @@ function takenBlocks(out: Outcome): Block[] {
 const textOf = ({ name, value }: HeaderLine): string => `${name}: ${value}`
 
 /** The lines of a block that are taken by themselves; where the last one counts, the last of each name. */
-function linesOf({ path, lines, isLast }: HeaderEntry, out: Outcome): HeaderLine[] {
+function linesOf(
+  { path, lines, isLast }: HeaderEntry,
+  named: ReadonlySet<string>,
+  out: Outcome,
+): HeaderLine[] {
   const taken = lines.filter((line) => {
-    const why = refusalOf(path, line)
+    const isVary = line.name.toLowerCase() === 'vary'
+    const why = isLast && isVary && named.has('vary') ? ONLY_ADDED : refusalOf(path, line)
     if (why !== null) out.leave(line, line.what, why)
     return why === null
   })
@@ -75,12 +80,15 @@ function linesOf({ path, lines, isLast }: HeaderEntry, out: Outcome): HeaderLine
   return [...new Map(taken.map((line) => [line.name.toLowerCase(), line])).values()]
 }
 
+const ONLY_ADDED = 'it replaces that of a path before it there, and Vary is only added to here'
+
 function refusalOf(path: string, line: HeaderLine): string | null {
   if (!isHeaderName(line.name)) return 'the name is no name of a header'
   if (/[^\t\x20-\x7e]/.test(line.value)) return 'the value holds more than printable ASCII'
   const { blocks, problems } = parseHeaders(`${path}\n  ${textOf(line)}`)
   const set = blocks[0]?.set[0]
-  if (set === undefined) return problems[0]?.message ?? 'it says nothing'
+  // Behind that of the line stands none, before it may stand that of its block.
+  if (set === undefined) return problems.at(-1)?.message ?? 'it says nothing'
   return set.value.every((part) => typeof part === 'string')
     ? null
     : 'its value would be read as holding a placeholder'

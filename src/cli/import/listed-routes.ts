@@ -62,7 +62,7 @@ function addLine(item: LocatedObject, what: string, status: number, style: Style
     out.leave(item, what, 'its query would be merged with the visitor’s there, and replaces it here')
     return
   }
-  const target = translateTarget(destination, source)
+  const target = translateTarget(destination, source, style.dialect)
   if (target === undefined) {
     out.leave(item, what, 'its destination inserts what has no counterpart: only :name and * are carried')
     return

@@ -33,13 +33,18 @@ export function translateSource(source: string, dialect: Dialect): Translated | 
 
 /**
  * The target with this service's placeholders. Undefined if it inserts what the source does not capture, or in a way
- * that has no counterpart.
+ * that has no counterpart. Firebase inserts all that `:name*` took where the target says `:name`.
  */
-export function translateTarget(target: string, { groups }: Translated): string | undefined {
+export function translateTarget(
+  target: string,
+  { groups }: Translated,
+  dialect: Dialect,
+): string | undefined {
   const [, origin = '', rest = ''] = /^(https?:\/\/[^/?#]*)?(.*)$/is.exec(target) ?? []
   let isKnown = true
   const inserted = (group: Group | undefined, isStar: boolean): string => {
-    if (group === undefined || group.isStar !== isStar) isKnown = false
+    const isWhole = isStar || dialect === 'firebase'
+    if (group === undefined || (group.isStar ? !isWhole : isStar)) isKnown = false
     return group?.isStar === true ? ':splat' : `:${group?.name ?? ''}`
   }
   const text = rest.replace(

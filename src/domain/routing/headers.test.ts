@@ -45,6 +45,7 @@ const REFUSED: [text: string, lines: number[], reason: RegExp][] = [
   ['/a\n/b\n X-B: c', [1], /no line/],
   ['/a\n  nonsense', [1, 2], /no line/],
   [`/a\n  X-A: ${'a'.repeat(2_000)}\n  X-B: c`, [2], /longer/],
+  [`/a\n  X-A: ${'a'.repeat(1_993)}\n   X-A: ${'a'.repeat(1_993)}`, [3], /longer/],
   ['/a\n  ! Vary\n  X-B: c', [2], /only added/],
   ...[
     'Connection',

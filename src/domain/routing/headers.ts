@@ -37,7 +37,7 @@ const NEVER_BEGINS = /^(?:proxy-|x-svc-)/
 /** Parses the text of a `_headers`. A line or block that is wrong is left out and named. contract 13 §3. */
 export function parseHeaders(text: string): ParsedHeaders {
   const reader = new HeaderReader()
-  for (const { line, text: written } of linesOf(text)) if (!isIdle(written)) reader.read(line, written.trim())
+  for (const { line, text: written } of linesOf(text)) if (!isIdle(written)) reader.read(line, written)
   return reader.end()
 }
 
@@ -67,14 +67,16 @@ class HeaderReader {
   #bytesLeft = MAX_VALUE_BYTES
   #basicAuthLine: number | null = null
 
-  read(line: number, text: string): void {
+  read(line: number, written: string): void {
+    const text = written.trim()
+    const isLong = isTooLong(written)
     if (BASIC_AUTH_LINE.test(text)) this.#basicAuthLine ??= line
     if (/^(?:\/|https?:\/\/)/i.test(text)) {
-      this.#begin(line, text)
+      this.#begin(line, text, isLong)
       return
     }
     if (this.#open?.source === null) return
-    const error = this.#refusals.isFull ? TOO_WRONG : this.#take(line, text)
+    const error = isLong ? TOO_LONG : this.#take(line, text)
     if (error !== null) this.#refusals.add(line, error)
   }
 
@@ -89,9 +91,9 @@ class HeaderReader {
     }
   }
 
-  #begin(line: number, text: string): void {
+  #begin(line: number, text: string, isLong: boolean): void {
     this.#close()
-    const source = this.#sourceOf(text)
+    const source = isLong ? refused(TOO_LONG) : this.#sourceOf(text)
     if (!source.ok) this.#refusals.add(line, source.error)
     const taken = source.ok ? source.value : null
     const names = taken === null ? [] : namesOf(taken)
@@ -101,7 +103,6 @@ class HeaderReader {
   #sourceOf(text: string): Parsed<Source> {
     if (this.#blocks.length >= MAX_BLOCKS) return refused(FULL)
     if (this.#refusals.isFull) return refused(TOO_WRONG)
-    if (isTooLong(text)) return refused(TOO_LONG)
     return /[ \t]/.test(text) ? refused('the path of a block must not hold a blank') : parseSource(text)
   }
 
@@ -116,7 +117,7 @@ class HeaderReader {
 
   /** Takes a line of the open block; else returns what is wrong with it. */
   #take(line: number, text: string): string | null {
-    if (isTooLong(text)) return TOO_LONG
+    if (this.#refusals.isFull) return TOO_WRONG
     if (this.#open === null) return 'the header stands before any path'
     const removed = /^!\s*([^\s:]*)$/.exec(text)
     return removed === null
