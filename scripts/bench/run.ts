@@ -10,8 +10,12 @@ import { benchPipelines } from './pipelines.ts'
 import { benchProxy } from './proxy.ts'
 import { benchRetention } from './retention.ts'
 import { benchRollback } from './rollback.ts'
+import { benchRouting } from './routing.ts'
+import { benchRoutingMemory } from './routing-memory.ts'
 import { benchStart } from './start.ts'
 import { benchStatic } from './static.ts'
+import { benchVersions } from './versions.ts'
+import { benchWebhooks } from './webhooks.ts'
 import { benchWrites } from './writes.ts'
 
 type Bench = (lab: Lab, pace: Pace) => Promise<Line[]>
@@ -29,11 +33,16 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   paths: benchPaths,
   writes: benchWrites,
   retention: benchRetention,
+  webhooks: benchWebhooks,
+  versions: benchVersions,
+  routing: benchRouting,
+  'routing-memory': benchRoutingMemory,
 }
 
 const USAGE = `usage: npm run bench -- [--rounds N] [--seconds N] [${Object.keys(BENCHES).join('|')}]…
 Ratios within one run; a ratio's bar is of the project, its aim what we would like. All benches without a name.
-Set TMPDIR to measure another disk, and SVC_BASELINE to the executable of an earlier build for "paths" and "writes".`
+Set TMPDIR to measure another disk, and SVC_BASELINE to the executable of an earlier build for "paths", "writes", "versions"
+and "routing".`
 
 process.exitCode = await main(process.argv.slice(2))
 

@@ -4,6 +4,7 @@ import { parseIp } from '../domain/ip-ranges.ts'
 import type { Answer } from './http1/connection.ts'
 import { KnownHeads } from './http1/known-heads.ts'
 import { type RequestBody, toWireRequest } from './http1/request.ts'
+import { once } from './once.ts'
 import { type AddressRules, addressRules, bareHostname } from './outbound/addresses.ts'
 import { Backend, type BackendLimits } from './outbound/backend.ts'
 import { trustedCas } from './outbound/ca.ts'
@@ -175,14 +176,6 @@ function partsOf(url: URL): UrlParts {
   const parts = { href, protocol, host, origin }
   knownParts.set(url, parts)
   return parts
-}
-
-function once<T>(make: () => T): () => T {
-  let made: { value: T } | undefined
-  return () => {
-    made ??= { value: make() }
-    return made.value
-  }
 }
 
 /** WebSockets are long-lived and have a limit of their own, so that they do not take the turns of requests. */

@@ -35,3 +35,7 @@ export function writeTree(folder: string, count: number, bytes: number, seed: nu
 }
 
 const SYLLABLES = 'ka lo mi re su ta ven dor el is un or qua bri sta ne'.split(' ')
+
+/** The commit of a number. No two begin alike, as the names of hosts are made of the beginning. */
+export const commitOf = (number: number): string =>
+  new Bun.CryptoHasher('sha1').update(String(number)).digest('hex')

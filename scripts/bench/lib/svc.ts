@@ -42,9 +42,15 @@ export function spawnSvc(
 
 /** Publishes a folder to acme/bench as one tar.gz and makes the site public; the alias is `production`. */
 export async function publish(svc: Svc, folder: string, commitSha: string): Promise<void> {
+  await publishArchive(svc, await packed(folder), commitSha)
+}
+
+/** A folder as one tar.gz. */
+export const packed = (folder: string): Promise<Blob> => Bun.$`tar cz -C ${folder} .`.blob()
+
+export async function publishArchive(svc: Svc, archive: Blob, commitSha: string): Promise<void> {
   const [owner = '', repo = ''] = PROJECT.split('/')
   const query = new URLSearchParams({ owner, repo, commitSha, alias: 'production', isPublic: 'true' })
-  const archive = await Bun.$`tar cz -C ${folder} .`.blob()
   await api(svc, 'POST', `/api/deployments?${query}`, archive, 'application/gzip')
 }
 

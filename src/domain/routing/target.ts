@@ -96,8 +96,11 @@ function originOf(scheme: string, authority: string): string | null {
 const holdsPlaceholder = (text: string): boolean => /:[A-Za-z]/.test(text)
 
 /** An author's text, with what may not stand in an address encoded. */
-const literal = (text: string): string => charactersOf(text.toWellFormed()).map(encodedUnlessAllowed).join('')
+const literal = (text: string): string =>
+  USUAL.test(text) ? text : charactersOf(text.toWellFormed()).map(encodedUnlessAllowed).join('')
 
+/** Nearly every target, which is not looked at character by character. */
+const USUAL = /^[\w\-.~!$&'()*+,;=:@/?#[\]]*$/
 const ALLOWED = /^(?:[\w\-.~!$&'()*+,;=:@/?#[\]]|(?:%[\da-f]{2})+)$/i
 const encodedUnlessAllowed = (character: string): string =>
   ALLOWED.test(character) ? character : encodeURIComponent(character)

@@ -1,8 +1,8 @@
 import type { Context } from '../../context.ts'
 import { onePer } from '../../platform/one-per.ts'
 import { Sender } from '../../platform/outbox/sender.ts'
-import { type DueDelivery, findDelivery, findHook, findNextDueAt, type HookRow, listDue } from './queries.ts'
-import { originOfHook } from './sealed.ts'
+import { type DueDelivery, findDelivery, findHook, findNextDueAt, listDue } from './queries.ts'
+import { receiverOf } from './receiver.ts'
 import { sendOnce } from './send.ts'
 import { settle } from './settle.ts'
 import { wakerOf } from './wake.ts'
@@ -17,10 +17,7 @@ const senderOf = onePer(
       // The hooks take turns, and each starts as many as its receiver may get.
       listDue: (apart) => listDue(ctx.db, ctx.now(), apart),
       nextDueAt: () => findNextDueAt(ctx.db, ctx.now()),
-      receiverOf(one) {
-        const hook = findHook(ctx.db.orm, one.hookId)
-        return hook && originOf(ctx, hook)
-      },
+      receiverOf: (one) => receiverOf(ctx, one.hookId),
       attempt: (one, stop) => attempt(ctx, one, stop),
     }),
 )
@@ -51,6 +48,3 @@ async function attempt(
   if (stop.aborted && outcome.tried.status === null) return undefined
   return () => settle(ctx, id, outcome)
 }
-
-/** An address that this key cannot open is one receiver that fails. */
-const originOf = (ctx: Context, hook: HookRow): string => originOfHook(ctx.secrets, hook) || hook.id

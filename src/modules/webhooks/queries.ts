@@ -24,6 +24,10 @@ export const countHooks = (db: DbOrTx, projectId: string | null): number =>
 export const findHook = (db: DbOrTx, id: string): HookRow | undefined =>
   db.select().from(webhooks).where(eq(webhooks.id, id)).get()
 
+export const findSealedUrl = (db: Db, id: string): string | undefined =>
+  prepared<{ sealedUrl: string }>(db, 'SELECT sealed_url AS sealedUrl FROM webhooks WHERE id = ?').get(id)
+    ?.sealedUrl
+
 export const insertHook = (db: DbOrTx, row: HookRow): void => void db.insert(webhooks).values(row).run()
 
 export const updateHook = (db: DbOrTx, id: string, patch: HookPatch): void =>

@@ -1,6 +1,7 @@
 /** Tells a sender that there is something to send. Nobody listens in a command: it only writes the outbox. */
 export class Waker {
   #wake = (): void => {}
+  #isDue = false
 
   /** Calls `wake` until the returned function is called. */
   listen(wake: () => void): () => void {
@@ -10,8 +11,13 @@ export class Waker {
     }
   }
 
-  /** For use inside a transaction, which is over in the next turn. */
+  /** For use inside a transaction, which is over in the next turn. However often it is used in one, it wakes once. */
   afterCommit(): void {
-    setTimeout(() => this.#wake(), 0)
+    if (this.#isDue) return
+    this.#isDue = true
+    setTimeout(() => {
+      this.#isDue = false
+      this.#wake()
+    }, 0)
   }
 }

@@ -3,6 +3,7 @@ import type { DbOrTx } from '../../../db/open.ts'
 import { inUpkeepTransaction } from '../../../db/tidying.ts'
 import type { Actor } from '../../../domain/actor.ts'
 import { AppError } from '../../../domain/errors.ts'
+import { once } from '../../../platform/once.ts'
 import type { AliasMove } from '../../aliases/moves.ts'
 import type { AliasRow } from '../../aliases/service.ts'
 import type { Project } from '../../projects/service.ts'
@@ -26,7 +27,7 @@ export function tellOfPublish(
   { project, deployment, alias, move, isNew }: Publish,
 ): void {
   const projectId = project.id
-  const view = () => deploymentView(ctx, deployment)
+  const view = once(() => deploymentView(ctx, deployment))
   if (isNew)
     tellHooks(ctx, tx, {
       event: 'deployment.created',
