@@ -27,6 +27,7 @@ import {
   upsertUploadBlobs,
 } from './queries.ts'
 import { type RecentUpload, takeRecentUpload } from './recent.ts'
+import { asReleasing } from './releasing.ts'
 
 /** How long a delta upload and the contents it received are kept. */
 export const UPLOAD_MS = HOUR_MS
@@ -70,14 +71,16 @@ export class Delivery {
   }
 
   publish(): Promise<Published> {
-    return commitUpload(
+    const { publication, files, checks = null } = this.#manifest
+    const publishing = commitUpload(
       this.#ctx,
       this.#caller,
       this.#stage,
-      this.#manifest,
+      { publication, files, checks },
       (tx) => this.#claim(tx),
-      (tx, deploymentId) => noteDeployment(tx, this.#upload.id, deploymentId),
+      (tx, deploymentId, release) => noteDeployment(tx, this.#upload.id, deploymentId, release),
     )
+    return asReleasing(this.#ctx, this.#upload.id, publishing)
   }
 
   #claim(tx: DbOrTx): Project {
@@ -180,7 +183,7 @@ function readUpload({ id, manifest: text }: UploadRow): RecentUpload {
   return {
     uploadId: id,
     manifest,
-    contents: contentsOf(manifest.files),
+    contents: contentsOf(manifest),
     holdings: { held: new Map(), elsewhere: [] },
     heldAt: -1,
   }
