@@ -1,4 +1,4 @@
-import { type Static, t } from 'elysia'
+import { type Static, type TSchema, t } from 'elysia'
 import {
   MAX_CHECK_NAME,
   MAX_CHECK_PATH,
@@ -25,18 +25,34 @@ export const releaseChecksView = t.Object({
 })
 export const projectChecksView = t.Union([releaseChecksView, projectView])
 
-/** Only for the documentation: what is wrong is told all at once, by the code that reads checks files. */
-export const releaseChecksBody = t.Unknown({
-  type: 'object',
-  description: `\`aliases\`: up to ${MAX_CHECKED_ALIASES} names, null for all; \`startPage\`: \`/\` must stay 200 (default true); \`checks\`: up to ${MAX_CHECKS} of \`{ name?, path, status?, contains?, maxBytes? }\`, with at most ${MAX_CHECK_NAME}, ${MAX_CHECK_PATH} and ${MAX_CONTAINS} characters in name, path and contains`,
-  examples: [
-    {
-      aliases: ['production'],
-      startPage: true,
-      checks: [{ name: 'imprint', path: '/imprint', contains: 'Register', maxBytes: 200_000 }],
-    },
-  ],
-})
+const optional = <T extends TSchema>(schema: T) => t.Optional(orNull(schema))
+
+/** Replaces what is set. What an empty one does not say holds: all aliases, the start page. */
+export const releaseChecksBody = t.Partial(
+  t.Object({
+    aliases: orNull(t.Array(t.String(), { maxItems: MAX_CHECKED_ALIASES })),
+    startPage: t.Boolean({ description: '`/` was 200 before the move and must be after it', default: true }),
+    checks: t.Array(
+      t.Object({
+        name: optional(t.String({ maxLength: MAX_CHECK_NAME })),
+        path: t.String({ maxLength: MAX_CHECK_PATH }),
+        status: optional(t.Integer({ default: 200 })),
+        contains: optional(t.String({ maxLength: MAX_CONTAINS })),
+        maxBytes: optional(t.Integer()),
+      }),
+      { maxItems: MAX_CHECKS, error: `A list of at most ${MAX_CHECKS} checks` },
+    ),
+  }),
+  {
+    examples: [
+      {
+        aliases: ['production'],
+        startPage: true,
+        checks: [{ name: 'imprint', path: '/imprint', contains: 'Register', maxBytes: 200_000 }],
+      },
+    ],
+  },
+)
 
 /** What one check saw; `ok` null: it was not run. */
 export const checkResultView = t.Object({

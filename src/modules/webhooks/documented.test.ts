@@ -28,7 +28,10 @@ beforeAll(async () => {
   await publishTo(hooks, { commitSha: 'b'.repeat(40), alias: '..' })
   await publishTo(hooks, { commitSha: 'c'.repeat(40), preview: 'pr-12' })
   const checked = `/api/projects/${projectId}/release-checks`
-  await hooks.call('PUT', checked, { checks: [{ name: 'imprint', path: '/imprint' }] })
+  await hooks.call('PUT', checked, {
+    startPage: false,
+    checks: [{ name: 'imprint', path: '/imprint', contains: 'Register' }],
+  })
   await publishTo(hooks, { commitSha: 'd'.repeat(40), alias: 'production' })
   await hooks.call('DELETE', checked)
   await hooks.call('DELETE', `/api/projects/${projectId}/previews/pr-12`)
