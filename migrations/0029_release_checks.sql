@@ -11,3 +11,8 @@ CREATE TABLE deployment_checks (
 ) STRICT;
 -- How the release of a delta upload ended, for whoever sends the contents again; a crash leaves it undecided.
 ALTER TABLE uploads ADD COLUMN release TEXT CHECK (json_valid(release));
+-- A release that a check held back, with what it takes to move the alias all the same.
+CREATE TABLE held_releases (
+  deployment_id TEXT PRIMARY KEY REFERENCES deployments (id) ON DELETE CASCADE,
+  held          TEXT NOT NULL CHECK (json_valid(held))
+) STRICT;

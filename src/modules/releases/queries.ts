@@ -18,6 +18,6 @@ export function putProjectChecks(db: Db, projectId: string, checks: ReleaseCheck
   ).run(projectId, JSON.stringify(checks))
 }
 
-/** False if there were none. */
-export const deleteProjectChecks = (db: Db, projectId: string): boolean =>
-  prepared(db, 'DELETE FROM release_checks WHERE project_id = ? RETURNING 1').all(projectId).length > 0
+export function deleteProjectChecks(db: Db, projectId: string): void {
+  prepared(db, 'DELETE FROM release_checks WHERE project_id = ?').run(projectId)
+}

@@ -31,8 +31,7 @@ export function setReleaseChecks(ctx: Context, grant: Grant, body: unknown): Rel
 export function removeReleaseChecks(ctx: Context, grant: Grant): void {
   inTidyingTransaction(ctx.db, (tx) => {
     const { id } = projectOf(ctx, grant, tx)
-    const before = findProjectChecks(ctx.db, id)
-    if (before === null) return
+    const before = findProjectChecks(ctx.db, id) ?? NO_CHECKS
     deleteProjectChecks(ctx.db, id)
     tellAudit(ctx, tx, grant, 'release_checks.delete', { before })
   })

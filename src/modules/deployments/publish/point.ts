@@ -11,6 +11,9 @@ import type { DeploymentRow } from '../queries.ts'
 import type { Publication } from './publication.ts'
 import { updateDeployment } from './queries.ts'
 
+/** What an upload says of the alias or preview that it names. */
+export type Wanted = Pick<Publication, 'alias' | 'preview' | 'ruleSets'>
+
 export type Pointed = { alias: AliasRow | null; published: boolean; move: AliasMove | null }
 
 /** Points the alias or preview of an upload, if it names one, at its deployment. */
@@ -18,11 +21,7 @@ export function point(
   ctx: Context,
   tx: DbOrTx,
   actor: Actor,
-  {
-    project,
-    deployment,
-    publication,
-  }: { project: Project; deployment: DeploymentRow; publication: Publication },
+  { project, deployment, publication }: { project: Project; deployment: DeploymentRow; publication: Wanted },
 ): Pointed {
   const { alias: name, preview, ruleSets } = publication
   if (name === null) {

@@ -1,5 +1,4 @@
 import type { Caller, Context } from '../../../context.ts'
-import { audit } from '../../../db/audit.ts'
 import { type DbOrTx, inTransaction } from '../../../db/open.ts'
 import { inTidyingTransaction } from '../../../db/tidying.ts'
 import type { Actor } from '../../../domain/actor.ts'
@@ -15,6 +14,7 @@ import { tellHooks } from '../../webhooks/outbox.ts'
 import { type DeploymentRow, findDeployment } from '../queries.ts'
 import { deploymentView } from '../service.ts'
 import { authorizeUploadTo, callerNow } from './access.ts'
+import { forgetHeld, noteHeld, tellOfForce } from './held.ts'
 import { type Pointed, point } from './point.ts'
 import type { Publication } from './publication.ts'
 import { type AliasMark, findAliasMark } from './queries.ts'
@@ -165,6 +165,8 @@ function holdBack(
     projectId: project.id,
     data: () => ({ deployment: deploymentView(ctx, deployment), alias: release.alias, checks }),
   })
+  if (release.alias !== null)
+    noteHeld(ctx, deployment.id, { ...releasing.publication, alias: release.alias, checks })
   note(tx, release)
   return { alias, published: false, release }
 }
@@ -186,10 +188,11 @@ function moveChecked(
   }
   const { move, ...pointed } = point(ctx, tx, actor, { ...releasing, project, deployment })
   tellOfPublish(ctx, tx, actor, { project, deployment, alias: pointed.alias, move, isNew: false })
-  const failed = checks.filter(({ ok }) => ok === false)
-  const status = pointed.published ? (failed.length > 0 ? 'forced' : 'passed') : 'locked'
+  const isForced = checks.some(({ ok }) => ok === false)
+  const status = pointed.published ? (isForced ? 'forced' : 'passed') : 'locked'
   const release = releaseOf(releasing, status, checks)
-  if (status === 'forced') tellOfForce(ctx, tx, actor, pointed.alias, failed)
+  if (status === 'forced') tellOfForce(ctx, tx, actor, { alias: pointed.alias, deployment, checks })
+  forgetHeld(ctx, deployment.id)
   note(tx, release)
   return { ...pointed, release }
 }
@@ -219,19 +222,3 @@ const releaseOf = ({ publication }: Releasing, status: ReleaseStatus, checks: Ch
   alias: publication.alias,
   checks,
 })
-
-function tellOfForce(
-  ctx: Context,
-  tx: DbOrTx,
-  actor: Actor,
-  alias: AliasRow | null,
-  failed: readonly CheckResult[],
-): void {
-  if (alias === null) return
-  audit(ctx, tx, actor, {
-    action: 'release.force',
-    target: { kind: 'alias', id: alias.id, name: alias.name },
-    projectId: alias.projectId,
-    after: { deploymentId: alias.deploymentId, failed: failed.map(({ name }) => name) },
-  })
-}
