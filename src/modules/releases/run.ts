@@ -31,26 +31,33 @@ const START: Check = { name: START_PAGE, path: '/', status: 200, contains: null,
 /** Null for a start page that there was not before: nothing can be lost. */
 async function resultBy(
   deadline: number,
-  { before, after }: Sites,
+  sites: Sites,
   check: Check,
   limitMs: number,
 ): Promise<CheckResult | null> {
   const leftMs = deadline - performance.now()
-  const late = `was not done within the ${limitMs / 1_000} s that all checks have`
-  if (leftMs <= 0) return resultOf(check, late)
-  const timer = Promise.withResolvers<string>()
-  const timeout = setTimeout(() => timer.resolve(late), leftMs)
+  const late = resultOf(check, `was not done within the ${limitMs / 1_000} s that all checks have`)
+  if (leftMs <= 0) return late
   const signal = AbortSignal.timeout(Math.ceil(leftMs))
+  const tooLate = new Promise<CheckResult>((resolve) => {
+    signal.addEventListener('abort', () => resolve(late))
+  })
+  return Promise.race([resultFrom(sites, check, signal), tooLate])
+}
+
+async function resultFrom(
+  { before, after }: Sites,
+  check: Check,
+  signal: AbortSignal,
+): Promise<CheckResult | null> {
   try {
     if (check === START && !(await hadStartPage(before))) return null
-    const found = await Promise.race([findFault(after, check, signal), timer.promise])
-    return found !== null && typeof found === 'object'
+    const found = await findFault(after, check, signal)
+    return typeof found === 'object' && found !== null
       ? { ...about(check), ok: null, message: found.notRun }
       : resultOf(check, found)
   } catch (error) {
-    return resultOf(check, signal.aborted ? late : `could not be answered: ${messageOf(error)}`)
-  } finally {
-    clearTimeout(timeout)
+    return resultOf(check, `could not be answered: ${messageOf(error)}`)
   }
 }
 

@@ -14,6 +14,7 @@ import { tellHooks } from '../../webhooks/outbox.ts'
 import { type DeploymentRow, findDeployment } from '../queries.ts'
 import { deploymentView } from '../service.ts'
 import { authorizeUploadTo, callerNow } from './access.ts'
+import { whileChecked } from './being-checked.ts'
 import { forgetHeld, noteHeld, tellOfForce } from './held.ts'
 import { type Pointed, point } from './point.ts'
 import type { Publication } from './publication.ts'
@@ -133,19 +134,21 @@ export function releaseAgain(
 }
 
 /** Runs the checks of a stored deployment, then moves the alias or holds it back. */
-async function finishRelease(
+function finishRelease(
   ctx: Context,
   caller: Caller,
   releasing: Releasing,
   waiting: Waiting,
   note: NoteRelease,
 ): Promise<Released> {
-  const checks = await runChecks(waiting.sites, waiting.asked)
-  const isFailed = checks.some(({ ok }) => ok === false)
-  const decide = { checks, mark: waiting.mark, note }
-  return isFailed && !releasing.publication.force
-    ? inTransaction(ctx.db, (tx) => holdBack(ctx, tx, caller, releasing, decide))
-    : inTidyingTransaction(ctx.db, (tx) => moveChecked(ctx, tx, caller, releasing, decide))
+  return whileChecked(ctx, releasing.deployment.id, async () => {
+    const checks = await runChecks(waiting.sites, waiting.asked)
+    const isFailed = checks.some(({ ok }) => ok === false)
+    const decide = { checks, mark: waiting.mark, note }
+    return isFailed && !releasing.publication.force
+      ? inTransaction(ctx.db, (tx) => holdBack(ctx, tx, caller, releasing, decide))
+      : inTidyingTransaction(ctx.db, (tx) => moveChecked(ctx, tx, caller, releasing, decide))
+  })
 }
 
 type Decision = { checks: CheckResult[]; mark: AliasMark | null; note: NoteRelease }
