@@ -1,6 +1,6 @@
 import type { Caller, Context } from '../../../context.ts'
 import type { DbOrTx } from '../../../db/open.ts'
-import { HOUR_MS } from '../../../domain/durations.ts'
+import { HOUR_MS, WEEK_MS } from '../../../domain/durations.ts'
 import { AppError } from '../../../domain/errors.ts'
 import { isSha256 } from '../../../domain/names.ts'
 import { type ArchiveEntry, refusedEntry } from '../../../platform/archive/entry.ts'
@@ -15,6 +15,7 @@ import { recordBlobs } from '../publish/record.ts'
 import { commitUpload, type Published } from '../publish.ts'
 import { archiveLimits } from '../upload/archive.ts'
 import { uploadBody } from '../upload/body.ts'
+import type { UploadedFile } from '../upload/files.ts'
 import { contentsOf, type Manifest, refuseWrongSizes } from './parse.ts'
 import { PublishedMeanwhile } from './published.ts'
 import {
@@ -78,9 +79,17 @@ export class Delivery {
       this.#stage,
       { publication, files, checks },
       (tx) => this.#claim(tx),
-      (tx, deploymentId, release) => noteDeployment(tx, this.#upload.id, deploymentId, release),
+      (tx, deploymentId, release) => {
+        noteDeployment(tx, this.#upload.id, deploymentId, release)
+        if (checks !== null) this.#keepChecks(checks)
+      },
     )
     return asReleasing(this.#ctx, this.#upload.id, publishing)
+  }
+
+  /** No file of the deployment refers to a checks file, which comes with the next publish again. */
+  #keepChecks({ sha256 }: UploadedFile): void {
+    upsertUploadBlobs(this.#ctx.db, this.#upload.projectId, [sha256], this.#ctx.now() + WEEK_MS)
   }
 
   #claim(tx: DbOrTx): Project {
