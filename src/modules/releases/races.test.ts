@@ -45,7 +45,7 @@ async function meanwhile(work: () => Promise<unknown>) {
 }
 
 test('two uploads: the one that is done first stays, the other is overtaken', async () => {
-  const hold = holdChecks(app)
+  const hold = holdChecks(app, 2)
   const [one, two] = [publish('one', sha('1')), publish('two', sha('2'))]
   await hold.reached
   hold.release()

@@ -74,10 +74,11 @@ export const UPLOADS: Record<string, (app: TestApp, files: Files, fields: Fields
 export const upload = (app: TestApp, files: Files, fields: Fields): Promise<Answer> =>
   (UPLOADS['form'] as NonNullable<(typeof UPLOADS)['form']>)(app, files, fields)
 
-/** Holds the next check of the app until `release` is called; `reached` is when it came to it. */
-export function holdChecks({ ctx }: TestApp): { reached: Promise<void>; release: () => void } {
+/** Holds the checks of the app until `release` is called; `reached` is when so many releases came to theirs. */
+export function holdChecks({ ctx }: TestApp, releases = 1): { reached: Promise<void>; release: () => void } {
   const engine = siteEngine(ctx)
   const { shownBy } = engine
+  let held = 0
   const reached = Promise.withResolvers<void>()
   const released = Promise.withResolvers<void>()
   engine.shownBy = (alias) => {
@@ -85,7 +86,8 @@ export function holdChecks({ ctx }: TestApp): { reached: Promise<void>; release:
     return (
       site &&
       (async (path) => {
-        reached.resolve()
+        held += 1
+        if (held === releases) reached.resolve()
         await released.promise
         return site(path)
       })
