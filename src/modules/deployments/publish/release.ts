@@ -104,10 +104,7 @@ export async function releaseRecorded(
   return done
 }
 
-/**
- * The same for a deployment whose release a crash left undecided: sent again, it is checked again. What somebody moved since
- * stays where they put it.
- */
+/** The same for a deployment whose release a crash left undecided: sent again, it is checked again. */
 export function releaseAgain(
   ctx: Context,
   caller: Caller,
