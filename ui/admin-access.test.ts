@@ -127,6 +127,8 @@ const TABLE: [route: string, who: Who][] = [
   ['POST /admin/webhooks/:workspaceHookId', 'global admin'],
   ['GET /admin/webhooks/:workspaceHookId/deliveries/:workspaceDeliveryId', 'global admin'],
   ['POST /admin/webhooks/:workspaceHookId/deliveries/:workspaceDeliveryId', 'global admin'],
+  ['GET /projects/:id/release-checks', 'viewer'],
+  ['POST /projects/:id/release-checks', 'admin'],
   ['GET /projects/:id/retention', 'viewer'],
   ['POST /projects/:id/retention', 'admin'],
   ['GET /projects/:id/webhooks', 'admin'],

@@ -10,6 +10,7 @@ import { trafficPages } from './domains/traffic-routes.ts'
 import { peoplePages } from './people/routes.ts'
 import { projectPages } from './projects/routes.ts'
 import { settingsPages } from './projects/settings-routes.ts'
+import { releasePages } from './releases/routes.ts'
 import { retentionPages } from './retention/routes.ts'
 import { rulesPages } from './rules/routes.ts'
 import { rulePages } from './rules/rule-routes.ts'
@@ -39,6 +40,7 @@ export const adminPages = (ctx: Context, explainer: Explainer) =>
     .use(peoplePages(ctx))
     .use(settingsPages(ctx))
     .use(retentionPages(ctx))
+    .use(releasePages(ctx))
     .use(operationsPages(ctx, explainer))
     .use(keyPages(ctx))
     .use(webhookPages(ctx))

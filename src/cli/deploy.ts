@@ -9,11 +9,13 @@ import {
   printableJson,
   UsageError,
 } from './command.ts'
+import { readChecks } from './deploy/checks.ts'
 import { type FoundFile, findFiles } from './deploy/files.ts'
 import { type HashThread, startHashThread } from './deploy/hash-thread.ts'
 import { type HashedFile, hashFiles, manifestSha, unwrapped } from './deploy/manifest.ts'
 import { noteLeftOut, noteUncommitted, writeNotes } from './deploy/notes.ts'
 import { type Amount, createProgress, describeAmount, formatBytes, type Progress } from './deploy/progress.ts'
+import { isHeldBack, writeFailedChecks, writeRelease } from './deploy/release.ts'
 import { readRouting, summaryOf, writeProblems } from './deploy/routing.ts'
 import {
   type DeployFlags,
@@ -48,6 +50,7 @@ Publishes the folder DIR. Only what the project does not hold yet is sent.
   --message TEXT        the deployment's description; else the first line of the commit's message
   --public              when this makes the project (a global key may): its site is for everybody; a project that
                         is there keeps its visibility, which its settings change
+  --force               move the alias or preview although checks of the release fail, and say which
   --unwrap              without an index.html at the top, and with one in the only folder there, publish what is in
                         that folder, as if DIR were it
   --dry-run             show what would be published, and send nothing
@@ -59,7 +62,8 @@ A proxy of HTTPS_PROXY or HTTP_PROXY is used, except for the hosts of NO_PROXY. 
 Names that begin with a dot are left out, except .well-known; node_modules and __MACOSX too.
 What the server says of it is printed on stderr, or is "notes" in the JSON: no start page (NO_START_PAGE), a site that
 lies in a folder (NESTED_FOLDER), a project that not everybody sees (PRIVATE_PROJECT).
-Exit code: 0 published, 1 refused, 2 wrong usage, 3 server not reachable after 5 tries.`
+A .svc/checks.yaml in DIR, else the nearest above it, says what is checked before the alias moves; what fails is named.
+Exit code: 0 published, 1 refused or held back by a check, 2 wrong usage, 3 server not reachable after 5 tries.`
 
 const OPTIONS = {
   'api-url': { type: 'string' },
@@ -74,6 +78,7 @@ const OPTIONS = {
   branch: { type: 'string' },
   message: { type: 'string' },
   public: { type: 'boolean', default: false },
+  force: { type: 'boolean', default: false },
   unwrap: { type: 'boolean', default: false },
   'dry-run': { type: 'boolean', default: false },
   json: { type: 'boolean', default: false },
@@ -90,7 +95,8 @@ export const deployCommand: Command = {
     const folder = folderOf(argument, io)
     const thread = startHashThread()
     try {
-      await (values['dry-run'] ? showDeploy(folder, values, io, thread) : deploy(folder, values, io, thread))
+      if (!values['dry-run']) return await deploy(folder, values, io, thread)
+      await showDeploy(folder, values, io, thread)
       return EXIT.ok
     } catch (error) {
       if (values.json && error instanceof CommandFailure)
@@ -104,26 +110,33 @@ export const deployCommand: Command = {
 
 type Flags = DeployFlags & { json: boolean; unwrap: boolean }
 
-async function deploy(folder: string, flags: Flags, io: Io, thread: HashThread | undefined): Promise<void> {
+/** Returns the exit code. */
+async function deploy(folder: string, flags: Flags, io: Io, thread: HashThread | undefined): Promise<number> {
   const { settings, found, leftOut } = await prepare(folder, flags, io)
   const progress = createProgress(io)
   if (isLeftToOthers(settings, io)) {
     progress.note('this pull request comes from a fork and has no API key, so nothing was published')
     if (flags.json) writeJson(io, { published: false, skipped: 'fork' })
-    return
+    return EXIT.ok
   }
   const client = apiClient(requireConnection(settings, io))
   const { files, target } = await readTarget(found(), { settings, folder, flags, io, progress, thread })
+  const sent = [...files, ...(await readChecks(folder, found(), flags.unwrap))]
   const job = { target, flags, io, progress }
-  const published = await publish(client, { target, files, progress, io }).catch(async (error) => {
+  const published = await publish(client, { target, files: sent, progress, io }).catch(async (error) => {
     await announce(job, null)
     throw error
   })
   leaveVariables(job, published)
   if (flags.json) writeJson(io, { ...published.answer, urls: published.urls, sent: published.sent })
-  else writeSummary(io, target, files, published)
+  else {
+    writeSummary(io, target, files, published)
+    writeRelease(io, published)
+  }
   writeNotes({ folder, files, leftOut, isJson: flags.json }, target, published, progress)
-  await announce(job, published)
+  writeFailedChecks(io, target, published)
+  await announce(job, isHeldBack(published) ? null : published)
+  return isHeldBack(published) ? EXIT.failed : EXIT.ok
 }
 
 /** CI gives no secrets to the code of strangers, whose pull requests are no failures. contract 16 §2. */

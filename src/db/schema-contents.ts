@@ -50,6 +50,7 @@ export const uploads = sqliteTable('uploads', {
   expiresAt: integer('expires_at').notNull(),
   publishedAt: integer('published_at'),
   deploymentId: text('deployment_id'),
+  release: text('release'),
 })
 
 export const uploadBlobs = sqliteTable(

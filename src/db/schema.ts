@@ -437,6 +437,23 @@ export const deploymentRouting = sqliteTable('deployment_routing', {
   compiled: text('compiled').notNull(),
 })
 
+/** `checks` is JSON, as in the two tables below. */
+export const releaseChecks = sqliteTable('release_checks', {
+  projectId: text('project_id').primaryKey(),
+  checks: text('checks').notNull(),
+})
+
+export const deploymentChecks = sqliteTable('deployment_checks', {
+  deploymentId: text('deployment_id').notNull(),
+  path: text('path').notNull(),
+  checks: text('checks').notNull(),
+})
+
+export const heldReleases = sqliteTable('held_releases', {
+  deploymentId: text('deployment_id').primaryKey(),
+  held: text('held').notNull(),
+})
+
 export const siteGeneration = sqliteTable('site_generation', {
   id: integer('id').primaryKey(),
   sites: integer('sites').notNull(),

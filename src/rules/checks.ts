@@ -1,6 +1,6 @@
+import { didYouMean, type Problem } from '../domain/file-problems.ts'
 import { isRecord } from '../domain/is-record.ts'
-import { didYouMean, type Problem } from './problems.ts'
-import type { Place, YamlFile } from './yaml-file.ts'
+import type { Place, YamlFile } from '../domain/yaml-file.ts'
 
 export type Path = readonly (string | number)[]
 /** Returns what is wrong with a value, or null. */

@@ -1,6 +1,6 @@
 import { messageOf } from '../domain/errors.ts'
+import type { Problem } from '../domain/file-problems.ts'
 import { flawOfCode } from '../pipelines/language/check-code.ts'
-import type { Problem } from './problems.ts'
 import { type SetFiles, shownPath } from './set-files.ts'
 
 const EXTENSIONS = ['.ts', '.js', '.mjs', '.json']

@@ -1,19 +1,19 @@
 import { METHODS } from 'node:http'
 import { MAX_DESCRIPTION } from '../domain/description.ts'
+import type { Problem } from '../domain/file-problems.ts'
 import { isRecord } from '../domain/is-record.ts'
 import { isHeaderName } from '../domain/names.ts'
 import { parsePathPattern } from '../domain/path-pattern.ts'
 import { REDIRECT_STATUSES } from '../domain/redirect-status.ts'
 import { findSourceError, findTargetError } from '../domain/routing/redirect-rule.ts'
 import { isPlainAddress, isRewritePath } from '../domain/target-shape.ts'
+import type { YamlFile } from '../domain/yaml-file.ts'
 import { anything, type Check, Checker, flag, label, text, wholeNumber } from './checks.ts'
 import type { KnownSchema } from './known-fields.ts'
-import type { Problem } from './problems.ts'
 import type { CompiledRule } from './push.ts'
 import { readPipeline } from './read-pipeline.ts'
 import { type Route, readRoute } from './route-path.ts'
 import { fileProblem, type SetFiles } from './set-files.ts'
-import type { YamlFile } from './yaml-file.ts'
 
 export type RuleSource = {
   path: string

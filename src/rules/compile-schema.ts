@@ -1,11 +1,11 @@
 import { MAX_DESCRIPTION } from '../domain/description.ts'
+import type { Problem } from '../domain/file-problems.ts'
 import { isRecord } from '../domain/is-record.ts'
 import { parseSchemaFields, SCHEMA_NAME } from '../domain/schema-fields.ts'
+import type { YamlFile } from '../domain/yaml-file.ts'
 import { anything, Checker, text } from './checks.ts'
 import { locate } from './locate.ts'
-import type { Problem } from './problems.ts'
 import type { CompiledPush } from './push.ts'
-import type { YamlFile } from './yaml-file.ts'
 
 /** Whether the file is a schema, by its folder and name. */
 export const isSchemaFile = (path: string): boolean => /^schemas\/[^/]+\.schema\.yaml$/.test(path)

@@ -1,4 +1,6 @@
+import { type Problem, sortProblems } from '../domain/file-problems.ts'
 import { patternKey } from '../domain/path-pattern.ts'
+import { readYaml, type YamlFile } from '../domain/yaml-file.ts'
 import { compareRulesBySpecificity } from './by-specificity.ts'
 import { compileRule, type RuleSource } from './compile-rule.ts'
 import {
@@ -9,11 +11,9 @@ import {
   schemaBase,
 } from './compile-schema.ts'
 import type { KnownSchema } from './known-fields.ts'
-import { type Problem, sortProblems } from './problems.ts'
 import type { CompiledPush } from './push.ts'
 import { isRuleFile } from './route-path.ts'
 import { fileProblem, type SetFiles, shownPath } from './set-files.ts'
-import { readYaml, type YamlFile } from './yaml-file.ts'
 
 export type Compiled = {
   /** Null if there is any problem. */

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { formatProblem } from '../domain/file-problems.ts'
 import { compileSet } from './compile.ts'
-import { formatProblem } from './problems.ts'
 import { filesOf } from './set-files.ts'
 
 /**

@@ -1,9 +1,9 @@
+import { didYouMean } from '../domain/file-problems.ts'
 import { isRecord } from '../domain/is-record.ts'
 import { RECORD_COLUMNS } from '../domain/schema-fields.ts'
 import { ExpressionError, parseExpression } from '../pipelines/language/expressions.ts'
 import { hasTags } from '../pipelines/language/templates.ts'
 import { type Checker, label, type Path } from './checks.ts'
-import { didYouMean } from './problems.ts'
 
 /** A schema of the set: its name and the names of its fields; null if its file is too broken to tell. */
 export type KnownSchema = { name: string; fields: readonly string[] | null }

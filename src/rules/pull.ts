@@ -1,9 +1,9 @@
 import { stringify } from 'yaml'
 import { DEFAULT_REDIRECT_STATUS } from '../domain/routing/redirect-rule.ts'
+import { MAX_FILE_BYTES } from '../domain/yaml-file.ts'
 import { compareRulesBySpecificity } from './by-specificity.ts'
 import { completed, identityOf, nameOf, type ServerRule, type ServerSet } from './compare.ts'
 import { folderOfPattern, isMethodWord } from './route-path.ts'
-import { MAX_FILE_BYTES } from './yaml-file.ts'
 
 /** The files of a set on a server, by their path in the set. `notes` says what files cannot express. */
 type PulledSet = {

@@ -1,4 +1,5 @@
 import { MAX_DESCRIPTION } from '../domain/description.ts'
+import type { Problem } from '../domain/file-problems.ts'
 import { isRecord } from '../domain/is-record.ts'
 import { SCHEMA_BY_NAME } from '../domain/schema-fields.ts'
 import type { PipelineConfig, PipelineStep } from '../pipelines/language/model.ts'
@@ -8,7 +9,6 @@ import { anything, type Checker, flag, label, type Path, text } from './checks.t
 import { bundleCode, insidePath, isCodePath } from './code.ts'
 import { checkFieldNames, type KnownSchema } from './known-fields.ts'
 import { locate } from './locate.ts'
-import type { Problem } from './problems.ts'
 import type { SetFiles } from './set-files.ts'
 
 const PIPELINE_KEYS = {

@@ -1,8 +1,8 @@
 import { lstatSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { join, sep } from 'node:path'
 import { messageOf } from '../domain/errors.ts'
-import { compareText, type Problem } from './problems.ts'
-import { MAX_FILE_BYTES } from './yaml-file.ts'
+import { compareText, type Problem } from '../domain/file-problems.ts'
+import { MAX_FILE_BYTES } from '../domain/yaml-file.ts'
 
 /**
  * The files of a rule set by their path in it, with `/`. Names that begin with a dot are ignored, except .well-known.

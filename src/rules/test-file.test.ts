@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
-import { formatProblem } from './problems.ts'
+import { formatProblem } from '../domain/file-problems.ts'
+import { readYaml } from '../domain/yaml-file.ts'
 import { readFunctionTests, readRuleTests } from './test-file.ts'
-import { readYaml } from './yaml-file.ts'
 
 const CASE = 'tests:\n  - name: one\n    expect: { status: 200 }\n'
 

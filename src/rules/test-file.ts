@@ -1,8 +1,8 @@
+import type { Problem } from '../domain/file-problems.ts'
 import { isRecord } from '../domain/is-record.ts'
 import { isHeaderName, isHeaderValue } from '../domain/names.ts'
+import type { YamlFile } from '../domain/yaml-file.ts'
 import { anything, type Check, Checker, label, type Path, text } from './checks.ts'
-import type { Problem } from './problems.ts'
-import type { YamlFile } from './yaml-file.ts'
 
 /** One case of `*.rule.test.yaml`: a request to a fresh site with these rules, and the expected result. */
 export type RuleTest = {

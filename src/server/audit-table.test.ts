@@ -72,6 +72,8 @@ const CHANGES: [route: string, actions: string[], content?: Content][] = [
   ],
   ['PUT /api/projects/:projectId/retention', ['retention.change'], { json: { keepLast: 5 } }],
   ['POST /api/projects/:projectId/retention/run', ['retention.run'], { json: { dryRun: false } }],
+  ['PUT /api/projects/:projectId/release-checks', ['release_checks.set'], { json: {} }],
+  ['DELETE /api/projects/:projectId/release-checks', ['release_checks.delete']],
   ['PUT /api/projects/:projectId/quota', ['quota.change'], { json: { files: 5 } }],
   [
     'POST /api/webhooks',

@@ -44,6 +44,8 @@ import { projectRoutes } from '../modules/projects/routes.ts'
 import { proxyRuleRoutes } from '../modules/proxy-rules/routes.ts'
 import { quotaRoutes } from '../modules/quotas/routes.ts'
 import { recordRoutes } from '../modules/records/routes.ts'
+import { releaseCheckRoutes } from '../modules/releases/routes.ts'
+import { siteEngine } from '../modules/releases/site-port.ts'
 import { retentionRoutes } from '../modules/retention/routes.ts'
 import { ruleSetHistoryRoutes, ruleSetRoutes } from '../modules/rule-sets/routes.ts'
 import { runRoutes } from '../modules/runs/routes.ts'
@@ -55,6 +57,7 @@ import { storageRoutes } from '../modules/storage/routes.ts'
 import { trafficRoutes } from '../modules/traffic/routes.ts'
 import { userRoutes } from '../modules/users/routes.ts'
 import { projectWebhookRoutes, webhookRoutes } from '../modules/webhooks/routes.ts'
+import { askableSite } from '../site/askable-site.ts'
 import { explain, projectOfUrl } from '../site/explain.ts'
 import { type ApiDoor, createApiDoor } from './api-door.ts'
 import type { Endpoints } from './route-request.ts'
@@ -66,6 +69,8 @@ const loadPipelineSchemas = async () =>
 export function createEndpoints(ctx: Context): Endpoints {
   const routes = createApi(ctx, (path) => api.isApiRoute(path))
   const api: ApiDoor = createApiDoor(ctx, withExplorer(routes, loadPipelineSchemas))
+  siteEngine(ctx).shownBy = (alias) =>
+    askableSite(ctx, { pages: pagesOf(ctx), isApiRoute: api.isApiRoute }, alias)
   const adminPages = createPages(ctx, explainerOf(ctx, api.isApiRoute))
   return {
     isApiRoute: api.isApiRoute,
@@ -166,6 +171,7 @@ export const createApi = (ctx: Context, isApiRoute: (path: string) => boolean = 
     .use(backupRoutes(ctx))
     .use(webhookRoutes(ctx))
     .use(retentionRoutes(ctx))
+    .use(releaseCheckRoutes(ctx))
     .use(quotaRoutes(ctx))
     .use(projectWebhookRoutes(ctx))
     .use(deploymentRoutes(ctx))

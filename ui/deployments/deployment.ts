@@ -1,5 +1,6 @@
 import type { AliasView } from '../../src/modules/aliases/service.ts'
 import type { Comparison } from '../../src/modules/deployments/browse.ts'
+import type { Held } from '../../src/modules/deployments/publish/held.ts'
 import type { DeploymentView } from '../../src/modules/deployments/service.ts'
 import { endOf } from '../aliases/previews.ts'
 import { badge } from '../components/badge.ts'
@@ -16,6 +17,7 @@ import { formatSize } from '../components/size.ts'
 import { formatTime, time } from '../components/time.ts'
 import { type ProjectPageBase, projectFrame, projectHref } from '../frame/project-frame.ts'
 import type { Failed } from '../frame/project-request.ts'
+import { heldRelease } from '../releases/held-release.ts'
 import { comparisonList, comparisonSummary } from './comparison.ts'
 import { deploymentHref, deploymentTable, makerName } from './deployment-table.ts'
 import { noStartPageNotice, type WayBack } from './no-start-page.ts'
@@ -34,10 +36,12 @@ type DeploymentPageProps = ProjectPageBase & {
    * live as `liveAs` and may be newer. Null if there is none.
    */
   before: { deployment: DeploymentView; liveAs: string | null; comparison: Comparison } | null
+  /** A release to it that its checks held back. */
+  held?: Held | null
   failed?: Failed | undefined
 }
 
-/** One deployment. Sends `intent=create-alias` with `name`, or `intent=delete`. */
+/** One deployment. Sends `intent=create-alias` with `name`, `intent=release` or `intent=delete`. */
 export const deploymentPage = (props: DeploymentPageProps): Html =>
   projectFrame(
     props,
@@ -57,10 +61,14 @@ export const deploymentPage = (props: DeploymentPageProps): Html =>
     html`
       ${props.failed?.intent === 'delete' && notice({ tone: 'bad', message: props.failed.error.message, live: true })}
       ${props.waysBack !== null && noStartPageNotice(props.waysBack, props.can)}
+      ${props.held && heldRelease(props.held, props.can.moveAliases, failedRelease(props))}
       ${facts(props)} ${versions(props)} ${releases(props)} ${differences(props)}
       ${props.can.deleteDeployments && removal(props)}
     `,
   )
+
+const failedRelease = ({ failed }: DeploymentPageProps): string | undefined =>
+  failed?.intent === 'release' ? failed.error.message : undefined
 
 const filesHref = ({ project, deployment }: DeploymentPageProps): string =>
   deploymentHref(project.id, deployment.id, '/files')

@@ -1,5 +1,5 @@
 import { button, buttonClass } from '../components/button.ts'
-import { type FormError, field, fieldError, formError } from '../components/field.ts'
+import { checkbox, type FormError, field, fieldError, formError } from '../components/field.ts'
 import { type Html, html } from '../components/html.ts'
 import { icon } from '../components/icon.ts'
 
@@ -96,6 +96,11 @@ export const publishPanel = (props: PublishPanelProps): Html => html`
         verbatim: true,
       })}
     </details>
+    ${checkbox({
+      name: 'force',
+      label: 'Move the alias even if release checks fail',
+      hint: html`What is checked: <a href=${`/projects/${props.projectId}/release-checks`}>Release checks</a>. What failed is named.`,
+    })}
     <div class="progress" data-progress hidden>
       <label for="sent">Sending</label><span class="muted" data-sent></span>
       <progress id="sent" max="100" value="0"></progress>

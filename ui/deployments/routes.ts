@@ -9,6 +9,7 @@ import {
   hasStartPage,
   listFolder,
 } from '../../src/modules/deployments/browse.ts'
+import { heldRelease, releaseHeld } from '../../src/modules/deployments/publish/held.ts'
 import {
   aboutDeployment,
   type DeploymentView,
@@ -87,6 +88,7 @@ function showDeployment(
       aliases: aliasesOf(ctx, looking),
       versions: versionsOf(ctx, looking, deployment),
       waysBack: hasStartPage(ctx, looking.grant, deploymentId) ? null : waysBack(ctx, looking, deployment),
+      held: heldRelease(ctx, looking.grant, deploymentId),
       before: beforeOf(ctx, looking, deployment),
       failed,
       notices: doneNotice(request, {
@@ -94,6 +96,7 @@ function showDeployment(
         unwrapped:
           'Published. Everything was in one folder, which was taken away: its content is at the top.',
         created: 'The alias was created.',
+        released: 'Released, although checks failed.',
       }),
     }),
     failed?.error.status,
@@ -156,6 +159,14 @@ const submitDeployment = (ctx: Context, request: Request, { id, deploymentId }: 
         run({ grant, form }) {
           createAlias(ctx, grant, { name: form.text('name').trim(), deploymentId })
           return `/projects/${id}/deployments/${deploymentId}?done=created`
+        },
+      },
+      release: {
+        action: 'deployment:create',
+        isOnce: true,
+        run({ grant }) {
+          releaseHeld(ctx, grant, deploymentId)
+          return `/projects/${id}/deployments/${deploymentId}?done=released`
         },
       },
       delete: {

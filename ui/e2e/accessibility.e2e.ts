@@ -96,6 +96,7 @@ const ofProject = (ids: Ids): string[] => {
       `/webhooks/${ids.hook}`,
       `/webhooks/${ids.hook}/deliveries/${ids.delivery}`,
       '/retention',
+      '/release-checks',
       '/retention?keepLast=1',
       '/settings',
     ],

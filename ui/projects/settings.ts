@@ -2,7 +2,7 @@ import { INDEXINGS, type Indexing } from '../../src/domain/indexing.ts'
 import { PROJECT_ROLES } from '../../src/domain/roles.ts'
 import type { Settings } from '../../src/modules/settings/service.ts'
 import { spaWord } from '../aliases/alias.ts'
-import { button } from '../components/button.ts'
+import { button, linkButton } from '../components/button.ts'
 import { card } from '../components/card.ts'
 import {
   checkbox,
@@ -33,7 +33,7 @@ export const projectSettingsPage = (props: ProjectSettingsPageProps): Html =>
     props,
     { tab: 'settings', title: 'Settings' },
     html`
-      ${general(props)} ${addresses(props)} ${visibility(props)} ${signup(props)} ${props.can.transfer && transfer(props)}
+      ${general(props)} ${addresses(props)} ${releaseChecks(props)} ${visibility(props)} ${signup(props)} ${props.can.transfer && transfer(props)}
       ${props.can.deleteProject && removal(props)}
     `,
   )
@@ -120,6 +120,20 @@ function addresses(props: ProjectSettingsPageProps): Html {
     `,
   )
 }
+
+const releaseChecks = ({ project }: ProjectSettingsPageProps): Html =>
+  card(
+    {
+      id: 'release-checks',
+      title: 'Release checks',
+      about: 'Before an upload moves an alias, its pages are looked at. If one fails, the alias stays.',
+    },
+    linkButton({
+      label: 'Set what is checked',
+      href: `/projects/${project.id}/release-checks`,
+      kind: 'secondary',
+    }),
+  )
 
 const RESPONSES = { not_found: 'a 404 page', login: 'the sign-in page' } as const
 

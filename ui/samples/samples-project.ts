@@ -8,6 +8,7 @@ import { publishPage } from '../deployments/publish.ts'
 import { homePage } from '../projects/home.ts'
 import { newProjectPage } from '../projects/new-project.ts'
 import { projectPage } from '../projects/project.ts'
+import { releaseChecksPage } from '../releases/release-checks.ts'
 import { retentionPage } from '../retention/retention.ts'
 import { sample } from './sample.ts'
 import {
@@ -127,6 +128,25 @@ export const projectSamples = [
     versions: [newest, former],
     before: { deployment: older, liveAs: null, comparison },
   }),
+  sample('deployment-held', deploymentPage, {
+    ...owner,
+    deployment: newest,
+    visitUrl: newest.urls.version,
+    waysBack: null,
+    aliases,
+    versions: [newest],
+    held: {
+      alias: 'production',
+      preview: { isNamed: false, expiresIn: null, pullRequest: null, pullRequestUrl: null },
+      ruleSets: { names: [], ids: [] },
+      checks: [
+        { name: 'start page', path: '/', ok: true, message: null },
+        { name: 'imprint', path: '/imprint', ok: false, message: 'the answer is 404, not 200' },
+        { name: '/api/x', path: '/api/x', ok: null, message: 'not run: a backend answers this path' },
+      ],
+    },
+    before: null,
+  }),
   sample('deployment-failed', deploymentPage, {
     ...owner,
     deployment: older,
@@ -202,6 +222,21 @@ export const projectSamples = [
         kept: { alias: 2, previous: 1, preview: 0, shared: 0, young: 0, keepLast: 48, keepDays: 9 },
       },
     },
+  }),
+  sample('release-checks', releaseChecksPage, {
+    ...owner,
+    checks: {
+      aliases: ['production'],
+      startPage: true,
+      checks: [
+        { name: 'imprint', path: '/imprint', status: 200, contains: 'Register', maxBytes: 200_000 },
+        { name: null, path: '/old', status: 308, contains: null, maxBytes: null },
+      ],
+    },
+  }),
+  sample('release-checks-viewer', releaseChecksPage, {
+    ...viewer,
+    checks: { aliases: null, startPage: false, checks: [] },
   }),
   sample('retention-viewer', retentionPage, {
     ...viewer,

@@ -1,4 +1,5 @@
 import { sendOnce } from './lib/api.mjs'
+import { findChecks } from './lib/checks.mjs'
 import { endPreview } from './lib/end.mjs'
 import { ActionFailure, isExpected, messageOf } from './lib/failure.mjs'
 import { findFiles } from './lib/files.mjs'
@@ -37,6 +38,10 @@ async function upload(inputs) {
   }
   runner.report(target, published)
   const { urls, expiresAt, isPublished } = published
+  if (published.release.status === 'failed') {
+    process.exitCode = 1
+    await tell(inputs, 'failed')
+  }
   if (isPublished) await tell(inputs, { url: urls.alias, commitSha: target.commitSha, expiresAt })
 }
 
@@ -47,7 +52,8 @@ async function publishFiles({ apiUrl, apiKey, patterns, folder, target }) {
     throw new ActionFailure(
       `No file below ${folder} matches; patterns are relative to it: ${patterns.join(' ')}`,
     )
-  return publish({ apiUrl, apiKey, target, files, log: runner.log })
+  const sent = [...files, ...hashFiles(findChecks(folder))]
+  return publish({ apiUrl, apiKey, target, files: sent, log: runner.log })
 }
 
 /** @param {Inputs} inputs */

@@ -119,6 +119,7 @@ test('action.yml declares the inputs and what a run sets', async () => {
     branch: false,
     description: false,
     unwrap: false,
+    force: false,
     preview: false,
     expires: false,
     close: false,
@@ -174,6 +175,7 @@ test('publishes what the patterns take, and tells the runner', async () => {
     environment: 'production',
     'expires-at': '',
     version: '1',
+    'release-status': '',
   })
   expect(summary).toContain('### acme/site')
   expect(summary).toContain('http://production--site--acme.localhost/')
@@ -315,7 +317,7 @@ describe('faults', () => {
     expect(code).toBe(0)
     expect(log).not.toMatch(/^\s*::set-env/m)
     expect(log).not.toContain('##[')
-    expect(Object.keys(outputs)).toHaveLength(11)
+    expect(Object.keys(outputs)).toHaveLength(12)
     expect(outputs).toMatchObject({ 'file-count': '', 'total-size': '' })
     expect(summary).not.toContain('<img')
     expect(summary).not.toMatch(/^\s*::/m)

@@ -1,6 +1,7 @@
 import { printable } from '../command.ts'
 import type { HashedFile } from './manifest.ts'
 import type { Progress } from './progress.ts'
+import { isHeldBack, releaseOf } from './release.ts'
 import type { Published, Target } from './upload.ts'
 
 type Sent = { folder: string; files: readonly HashedFile[]; leftOut: readonly string[]; isJson: boolean }
@@ -43,11 +44,14 @@ export function noteLeftOut([first, ...more]: readonly string[], progress: Progr
   )
 }
 
-function noteAlias({ alias, preview }: Target, { isPublished }: Published, progress: Progress): void {
+function noteAlias({ alias, preview }: Target, published: Published, progress: Progress): void {
   const place = preview === undefined ? `alias ${alias}` : `preview ${preview}`
   if (alias === undefined && preview === undefined)
     progress.note('no alias was named, so none was moved; --alias NAME moves one')
-  else if (!isPublished) progress.note(`the ${place} is locked, so it was not moved; the deployment is kept`)
+  else if (releaseOf(published)?.status === 'overtaken')
+    progress.note(`somebody moved the ${place} while this was checked, so it stays where they put it`)
+  else if (!published.isPublished && !isHeldBack(published))
+    progress.note(`the ${place} is locked, so it was not moved; the deployment is kept`)
 }
 
 /** A common mistake: the folder above the one with the build. The server says it too where an alias shows it. */

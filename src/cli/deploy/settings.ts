@@ -18,6 +18,7 @@ export type DeployFlags = PreviewFlags & {
   branch?: string | undefined
   message?: string | undefined
   public?: boolean | undefined
+  force?: boolean | undefined
 }
 
 export type DeploySettings = {
@@ -53,6 +54,7 @@ export async function readDeploySettings(
       ...given('alias', flags.alias),
       ...previewFields(flags, facts.branch, io.env),
       ...(flags.public ? { isPublic: true } : {}),
+      ...(flags.force ? { force: true } : {}),
     },
   }
 }

@@ -24,6 +24,8 @@ export type Target = {
   description?: string
   /** Only used when the upload creates the project: its site is then public. */
   isPublic?: true
+  /** Whatever the checks of the release find, the alias moves. */
+  force?: true
 }
 
 export type Published = {

@@ -1,6 +1,6 @@
 import { messageOf } from '../../domain/errors.ts'
+import { formatProblem } from '../../domain/file-problems.ts'
 import { signalled } from '../../platform/signalled.ts'
-import { formatProblem } from '../../rules/problems.ts'
 import { EXIT, type Io, printable } from '../command.ts'
 import { labSettings } from '../lab-settings.ts'
 import { watchFolder } from '../watch-folder.ts'

@@ -238,7 +238,7 @@ test('expired uploads and contents are removed in pieces, others stay', async ()
   sqlite.run(`${many} INSERT INTO blobs (sha256, size_bytes, offset) SELECT ${fake}, 1, 0 FROM n`)
   sqlite.run(`${many} INSERT INTO upload_blobs SELECT project_id, ${fake}, 1 FROM n, uploads`)
   sqlite.run(
-    `${many} INSERT INTO uploads SELECT i, project_id, manifest, created_by, 1, NULL, NULL FROM n, uploads WHERE i <= 25`,
+    `${many} INSERT INTO uploads SELECT i, project_id, manifest, created_by, 1, NULL, NULL, NULL FROM n, uploads WHERE i <= 25`,
   )
   await removeExpiredUploads(world.ctx)
   expect(sqlite.query('SELECT id FROM uploads').all()).toEqual([{ id: idOf(slot) }])

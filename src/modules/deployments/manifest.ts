@@ -64,7 +64,7 @@ export async function beginUpload(ctx: Context, request: Request): Promise<Uploa
 }
 
 function openSlot(ctx: Context, caller: Caller, manifest: Manifest): UploadSlot {
-  const contents = contentsOf(manifest.files)
+  const contents = contentsOf(manifest)
   const begun = inTransaction(ctx.db, (tx) => {
     const project = requireUploadProject(ctx, tx, caller, manifest.publication)
     const plan = planOf(ctx, project.id, manifest)
@@ -85,6 +85,7 @@ function openSlot(ctx: Context, caller: Caller, manifest: Manifest): UploadSlot 
       expiresAt: ctx.now() + UPLOAD_MS,
       publishedAt: null,
       deploymentId: null,
+      release: null,
     }
     insertUpload(tx, upload)
     return { upload, holdings, missing }
@@ -106,7 +107,7 @@ export async function receiveContents(ctx: Context, request: Request, uploadId: 
     throw new AppError('not_found', 'There is no such upload, or it has expired: send the manifest again')
   const type = mediaTypeOf(request)
   if (request.body !== null && ARCHIVE_TYPES.get(type) !== 'tar') throw unsupportedType(type, TAR_TYPE)
-  if (upload.publishedAt !== null) return publishedBefore(ctx, upload)
+  if (upload.publishedAt !== null) return publishedBefore(ctx, caller, upload)
   return tellingOfFailure(
     ctx,
     caller,
@@ -136,7 +137,7 @@ async function deliver(
     return await delivery.publish()
   } catch (error) {
     await delivery.discard()
-    if (error instanceof PublishedMeanwhile) return publishedBefore(ctx, upload)
+    if (error instanceof PublishedMeanwhile) return publishedBefore(ctx, caller, upload)
     throw error
   }
 }

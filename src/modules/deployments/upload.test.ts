@@ -49,6 +49,7 @@ describe('POST /api/assets/upload', () => {
       version: 1,
       notes: [{ code: 'PRIVATE_PROJECT', message: expect.any(String), path: null }],
       routing: NO_ROUTING,
+      release: { status: 'none', alias: null, checks: [] },
       assets: [
         {
           id: expect.any(String),
@@ -257,6 +258,7 @@ describe('POST /api/deployments/zip', () => {
       published: true,
       notes: [{ code: 'PRIVATE_PROJECT', message: expect.any(String), path: null }],
       routing: NO_ROUTING,
+      release: { status: 'moved', alias: 'live', checks: [] },
     })
     expect(world.filesOf()).toEqual({ 'dist/index.html': 'I', 'src/a.ts': 'A' })
     expect(

@@ -7,6 +7,7 @@ import { equalsInConstantTime } from '../../platform/tokens.ts'
 import { previewCount } from '../aliases/previews.ts'
 import { countBackupFailures, newestBackupAt } from '../backups/service.ts'
 import { countWaitingMails, mailCounts } from '../notices/counts.ts'
+import { releaseCounts } from '../releases/counts.ts'
 import { retentionCounts } from '../retention/counts.ts'
 import { diskSpace } from '../storage/floor.ts'
 import { storedContents } from '../storage/service.ts'
@@ -61,12 +62,18 @@ async function collect(ctx: Context): Promise<Metric[]> {
     ...(await backupMetrics(ctx)),
     ...webhookMetrics(ctx),
     ...mailMetrics(ctx),
+    releaseMetric(ctx),
     counter(
       'svc_retention_removed_total',
       'Deployments that retention removed',
       retentionCounts(ctx).removed,
     ),
   ]
+}
+
+function releaseMetric(ctx: Context): Metric {
+  const samples = Object.entries(releaseCounts(ctx)).map(([result, value]) => ({ labels: { result }, value }))
+  return { ...counter('svc_releases_total', 'Uploads that named an alias, by what became of it', 0), samples }
 }
 
 function bodyMetrics({ bodies }: Context): Metric[] {

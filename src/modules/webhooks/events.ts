@@ -1,4 +1,4 @@
-/** What hooks can be told of. `check.failed` can be chosen and does not come yet. contract 16 §4. */
+/** What hooks can be told of. contract 16 §4. */
 export const EVENTS = [
   'deployment.created',
   'deployment.released',

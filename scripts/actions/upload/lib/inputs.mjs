@@ -44,7 +44,7 @@ export function readInputs(env, runner) {
  *
  * @typedef {{ owner: string, repo: string, commitSha: string, alias?: string, branch?: string, description?: string,
  *   workflowName?: string, workflowRunId?: string, unwrap?: boolean, preview?: string, expiresIn?: string,
- *   pullRequest?: number, pullRequestUrl?: string }} Target
+ *   pullRequest?: number, pullRequestUrl?: string, force?: boolean }} Target
  */
 
 /**
@@ -65,6 +65,7 @@ function readTarget(env, job) {
     workflowName: env['GITHUB_WORKFLOW'],
     workflowRunId: env['GITHUB_RUN_ID'],
     unwrap: isTrue(env, 'unwrap'),
+    force: isTrue(env, 'force'),
   }
   for (const [name, value] of Object.entries({
     owner: target.owner,

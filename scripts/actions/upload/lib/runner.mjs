@@ -1,5 +1,6 @@
 import { appendFileSync } from 'node:fs'
 import { environmentOf } from './forge/tell.mjs'
+import { whyNotMoved } from './release.mjs'
 
 /** @typedef {import('./inputs.mjs').Target} Target */
 
@@ -30,10 +31,10 @@ export function createRunner(env, write) {
       const { id, fileCount, totalSize, urls, isPublished, notes } = answer
       const aliasUrl = isPublished ? urls.alias : undefined
       const name = target.preview ?? target.alias
-      if (name !== undefined && !isPublished)
-        write(
-          `::warning::${escapeData(`The ${target.preview === undefined ? 'alias' : 'preview'} ${name} is locked, so it was not moved`)}\n`,
-        )
+      const place = `${target.preview === undefined ? 'alias' : 'preview'} ${name}`
+      const why = name === undefined ? undefined : whyNotMoved(answer.release, place, isPublished)
+      if (why !== undefined)
+        write(`::${answer.release.status === 'failed' ? 'error' : 'warning'}::${escapeData(why)}\n`)
       for (const note of notes) write(`::notice::${escapeData(note)}\n`)
       const links = { [name ?? '']: aliasUrl, Preview: urls.preview, Commit: urls.sha }
       for (const [name, url] of Object.entries(links)) if (url) log(`${name}: ${url}`)
@@ -51,6 +52,7 @@ export function createRunner(env, write) {
           ...placeOutputs(target),
           'expires-at': isPublished ? answer.expiresAt : undefined,
           version: answer.version,
+          'release-status': answer.release.status,
         }),
       )
     },

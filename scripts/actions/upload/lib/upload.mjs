@@ -1,5 +1,6 @@
 import { callApi } from './api.mjs'
 import { ActionFailure, ApiFailure, messageOf } from './failure.mjs'
+import { readRelease } from './release.mjs'
 import { LostUpload, retrying } from './retry.mjs'
 import { tarChunks } from './tar.mjs'
 
@@ -14,7 +15,7 @@ const STALL_MS = 120_000
  * @typedef {{ id: string, fileCount: number | undefined, totalSize: number | undefined, isPublished: boolean,
  *   version: number | undefined, expiresAt: string | undefined,
  *   urls: { sha: string | undefined, alias: string | undefined, preview: string | undefined },
- *   notes: string[] }} Published
+ *   notes: string[], release: import('./release.mjs').Release }} Published
  * @typedef {import('./manifest.mjs').HashedFile} HashedFile
  * @typedef {import('./api.mjs').Json} Json
  */
@@ -105,7 +106,7 @@ function raise(error) {
  * @param {Json} answer
  * @returns {Published}
  */
-function readPublished({ deployment, alias, published, notes }) {
+function readPublished({ deployment, alias, published, notes, release }) {
   const { id, fileCount, totalSize, urls, version } = objectOf(deployment)
   const { sha, preview, alias: aliasUrl } = objectOf(urls)
   if (typeof id !== 'string') throw strangeAnswer()
@@ -121,6 +122,7 @@ function readPublished({ deployment, alias, published, notes }) {
       preview: textOf(preview),
       alias: textOf(objectOf(alias)['url']) ?? textOf(aliasUrl),
     },
+    release: readRelease(release),
     notes: (Array.isArray(notes) ? notes : []).flatMap((note) => textOf(objectOf(note)['message']) ?? []),
   }
 }

@@ -1,6 +1,6 @@
 import type { Caller, Context } from '../../../context.ts'
 import type { DbOrTx } from '../../../db/open.ts'
-import { HOUR_MS } from '../../../domain/durations.ts'
+import { HOUR_MS, WEEK_MS } from '../../../domain/durations.ts'
 import { AppError } from '../../../domain/errors.ts'
 import { isSha256 } from '../../../domain/names.ts'
 import { type ArchiveEntry, refusedEntry } from '../../../platform/archive/entry.ts'
@@ -15,6 +15,7 @@ import { recordBlobs } from '../publish/record.ts'
 import { commitUpload, type Published } from '../publish.ts'
 import { archiveLimits } from '../upload/archive.ts'
 import { uploadBody } from '../upload/body.ts'
+import type { UploadedFile } from '../upload/files.ts'
 import { contentsOf, type Manifest, refuseWrongSizes } from './parse.ts'
 import { PublishedMeanwhile } from './published.ts'
 import {
@@ -27,6 +28,7 @@ import {
   upsertUploadBlobs,
 } from './queries.ts'
 import { type RecentUpload, takeRecentUpload } from './recent.ts'
+import { asReleasing } from './releasing.ts'
 
 /** How long a delta upload and the contents it received are kept. */
 export const UPLOAD_MS = HOUR_MS
@@ -70,14 +72,24 @@ export class Delivery {
   }
 
   publish(): Promise<Published> {
-    return commitUpload(
+    const { publication, files, checks = null } = this.#manifest
+    const publishing = commitUpload(
       this.#ctx,
       this.#caller,
       this.#stage,
-      this.#manifest,
+      { publication, files, checks },
       (tx) => this.#claim(tx),
-      (tx, deploymentId) => noteDeployment(tx, this.#upload.id, deploymentId),
+      (tx, deploymentId, release) => {
+        noteDeployment(tx, this.#upload.id, deploymentId, release)
+        if (checks !== null) this.#keepChecks(checks)
+      },
     )
+    return asReleasing(this.#ctx, this.#upload.id, publishing)
+  }
+
+  /** No file of the deployment refers to a checks file, which comes with the next publish again. */
+  #keepChecks({ sha256 }: UploadedFile): void {
+    upsertUploadBlobs(this.#ctx.db, this.#upload.projectId, [sha256], this.#ctx.now() + WEEK_MS)
   }
 
   #claim(tx: DbOrTx): Project {
@@ -180,7 +192,7 @@ function readUpload({ id, manifest: text }: UploadRow): RecentUpload {
   return {
     uploadId: id,
     manifest,
-    contents: contentsOf(manifest.files),
+    contents: contentsOf(manifest),
     holdings: { held: new Map(), elsewhere: [] },
     heldAt: -1,
   }

@@ -4,10 +4,23 @@ import { isRecord } from '../../../domain/is-record.ts'
 import { isSha256 } from '../../../domain/names.ts'
 import type { Publication } from '../publish/record.ts'
 import { parseOrder, UploadFields } from '../upload/fields.ts'
-import { refuseClash, storedPath, tooManyFiles, type UploadedFile, unwrap } from '../upload/files.ts'
+import {
+  checksToRead,
+  refuseClash,
+  splitChecks,
+  storedPath,
+  tooManyFiles,
+  type UploadedFile,
+  unwrap,
+} from '../upload/files.ts'
 
 /** What a delta upload will publish: its files with the hashes and sizes given by the client. */
-export type Manifest = { publication: Publication; files: UploadedFile[] }
+export type Manifest = {
+  publication: Publication
+  files: UploadedFile[]
+  /** What is to be checked of it; missing in uploads that began before there were any. */
+  checks?: UploadedFile | null
+}
 
 /** Reporting every problem of 50,000 entries would help nobody. */
 const MAX_DETAILS = 20
@@ -57,6 +70,7 @@ const KNOWN_FIELDS: ReadonlySet<string> = new Set([
   'proxyRuleSetNames',
   'proxyRuleSetId',
   'proxyRuleSetIds',
+  'force',
 ])
 
 /** Throws `invalid` with details for malformed or contradictory entries, `too_large` for too many files. */
@@ -75,12 +89,14 @@ export function parseManifest(ctx: Context, body: unknown, fields: UploadFields)
   }
   const [first] = details
   if (first !== undefined) throw new AppError('invalid', `${first.path}: ${first.message}`, { details })
-  if (files.size === 0) throw invalidField('files', 'names no files, or only files that are left out')
-  const named = [...files.values()]
-  const kept = isUnwrapped ? unwrap(ctx, named).files : named
+  const { files: named, checks: sent } = splitChecks([...files.values()])
+  if (named.length === 0) throw noFiles()
+  const { files: kept, unwrapped } = isUnwrapped ? unwrap(ctx, named) : { files: named, unwrapped: null }
   refuseClash(kept.map(({ path }) => path))
-  return { publication, files: kept }
+  return { publication, files: kept, checks: checksToRead(sent, publication.basePath, unwrapped) }
 }
+
+const noFiles = () => invalidField('files', 'names no files, or only files that are left out')
 
 function addEntry(files: Map<string, UploadedFile>, entry: unknown): ErrorDetail | undefined {
   const { path, size, sha256 } = isRecord(entry) ? entry : {}
@@ -109,9 +125,9 @@ function readPath(path: string): string | null | AppError {
 }
 
 /** Contents of the manifest by hash. Throws `invalid` when it gives two sizes for one content. */
-export function contentsOf(files: readonly UploadedFile[]): Map<string, number> {
+export function contentsOf({ files, checks }: Pick<Manifest, 'files' | 'checks'>): Map<string, number> {
   const contents = new Map<string, number>()
-  for (const { sha256, sizeBytes } of files) {
+  for (const { sha256, sizeBytes } of checks ? [...files, checks] : files) {
     if ((contents.get(sha256) ?? sizeBytes) !== sizeBytes)
       throw invalidField('files', `gives two sizes for ${sha256}`)
     contents.set(sha256, sizeBytes)

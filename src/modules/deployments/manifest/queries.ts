@@ -2,6 +2,7 @@ import { and, eq, isNull } from 'drizzle-orm'
 import type { Db, DbOrTx } from '../../../db/open.ts'
 import { uploads } from '../../../db/schema-contents.ts'
 import { prepared } from '../../../db/statements.ts'
+import type { Release } from '../../releases/model.ts'
 
 export type UploadRow = typeof uploads.$inferSelect
 
@@ -24,10 +25,17 @@ export function claimUpload(db: DbOrTx, id: string, publishedAt: number): boolea
   return claimed.length === 1
 }
 
-/** What it published. */
-export function noteDeployment(db: DbOrTx, id: string, deploymentId: string): void {
-  db.update(uploads).set({ deploymentId }).where(eq(uploads.id, id)).run()
+/** What it published, and how its release ended; null as long as its checks run. */
+export function noteDeployment(db: DbOrTx, id: string, deploymentId: string, release: Release | null): void {
+  const text = JSON.stringify(release ?? UNDECIDED)
+  db.update(uploads).set({ deploymentId, release: text }).where(eq(uploads.id, id)).run()
 }
+
+const UNDECIDED = { status: 'undecided' } as const
+
+/** How the release of an upload ended. Null for one from before there were any. */
+export const releaseOf = ({ release }: UploadRow): Release | typeof UNDECIDED | null =>
+  release === null ? null : (JSON.parse(release) as Release | typeof UNDECIDED)
 
 export type Holdings = {
   /**

@@ -1,13 +1,14 @@
 import type { Context } from '../../../context.ts'
 import type { DeploymentRow } from '../queries.ts'
 import { clashing, refuseClash, tooManyFiles, type UploadedFile } from '../upload/files.ts'
+import { isBeingChecked } from './being-checked.ts'
 import { findFileBelow, listAssetsAt, listStoredAssets, type NewAsset } from './queries.ts'
 
 type Stored = ReadonlyMap<string, NewAsset>
 
 /**
  * What a publish makes of a commit. `none`: its newest version is the same already. `into`: files are added to it, since no
- * alias ever showed it. `new`: the next version, with the files that it keeps of the one before. `known`: files that were at the
+ * alias ever showed it or is about to. `new`: the next version, with the files that it keeps of the one before. `known`: files that were at the
  * paths of the upload, as far as they matter.
  */
 export type Plan =
@@ -23,7 +24,10 @@ type Publishing = { files: readonly UploadedFile[]; below: string | null }
  * 16 §1.
  */
 export function planPublish(ctx: Context, before: DeploymentRow | undefined, publishing: Publishing): Plan {
-  return before !== undefined && publishing.below === null && !before.wasShown
+  return before !== undefined &&
+    publishing.below === null &&
+    !before.wasShown &&
+    !isBeingChecked(ctx, before.id)
     ? planInto(ctx, before, publishing)
     : planNew(ctx, before, publishing)
 }

@@ -136,3 +136,14 @@ export function replaceContents(db: Db, assets: readonly NewAsset[]): void {
   )
   for (const { id, sha256, sizeBytes } of assets) update.run(sha256, sizeBytes, id)
 }
+
+/** Tells whether an alias was moved since: by its newest move. */
+export type AliasMark = { aliasId: string; historyId: string | null }
+
+export const findAliasMark = (db: Db, projectId: string, name: string): AliasMark | null =>
+  prepared<AliasMark>(
+    db,
+    `SELECT a.id AS aliasId,
+       (SELECT h.id FROM alias_history h WHERE h.alias_id = a.id ORDER BY h.moved_at DESC, h.id DESC LIMIT 1) AS historyId
+     FROM aliases a WHERE a.project_id = ? AND a.name = ?`,
+  ).get(projectId, name)

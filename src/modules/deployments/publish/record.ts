@@ -3,22 +3,19 @@ import { actorRef, audit } from '../../../db/audit.ts'
 import type { DbOrTx } from '../../../db/open.ts'
 import type { Actor } from '../../../domain/actor.ts'
 import { isCompressedSize } from '../../../domain/content-type.ts'
-import { invalidChoice } from '../../../domain/errors.ts'
 import { isRoutingFile } from '../../../domain/routing/compile.ts'
 import type { StagedBlob } from '../../../platform/blob-store.ts'
 import { claimVersionLabels } from '../../aliases/host-labels.ts'
-import type { AliasMove } from '../../aliases/moves.ts'
 import { endDuePreviewsIn } from '../../aliases/previews/due.ts'
-import { type PreviewOrder, publishedAs } from '../../aliases/previews/renew.ts'
-import { type AliasRow, pointAlias } from '../../aliases/service.ts'
 import type { Project } from '../../projects/service.ts'
-import { attachToAlias, type RuleSetChoice } from '../../rule-sets/service.ts'
 import { insertBlobs } from '../blob-queries.ts'
 import type { DeploymentRow } from '../queries.ts'
 import { compileRouting } from '../routing/compile.ts'
 import type { UploadedFile } from '../upload/files.ts'
 import { insertWaiting } from '../variants/queries.ts'
+import { recordChecks, type SentChecks } from './checks.ts'
 import { type Plan, planPublish } from './plan.ts'
+import type { Publication } from './publication.ts'
 import {
   addToCounts,
   type DeploymentPatch,
@@ -31,45 +28,22 @@ import {
   replaceContents,
   updateDeployment,
 } from './queries.ts'
+import { releaseOrWait } from './release.ts'
 import { tellOfPublish } from './tell.ts'
 
-/** The fields of an upload; null where a field is not given. contract §5.2. */
-export type Publication = {
-  owner: string
-  repo: string
-  /** Lower case. */
-  commitSha: string
-  branch: string | null
-  description: string | null
-  workflowName: string | null
-  workflowRunId: string | null
-  /** Milliseconds since 1970. */
-  committedAt: number | null
-  tags: readonly string[] | null
-  /** For a project that this upload creates. */
-  isPublic: boolean
-  /** The alias or preview to point here. */
-  alias: string | null
-  preview: PreviewOrder
-  /** `''`, or a folder such as `/dist`. */
-  basePath: string | null
-  /** Nothing is taken away from what the commit's newest version has. */
-  append: boolean
-  /** The commit that a changed working tree stood on. */
-  baseSha: string | null
-  ruleSets: RuleSetChoice
-}
+export type { Publication } from './publication.ts'
 
 export type Recorded = {
   project: Project
   /** The version that the upload made, added to or found. */
   deployment: DeploymentRow
-  alias: AliasRow | null
-  published: boolean
+  released: ReturnType<typeof releaseOrWait>
   assets: NewAsset[]
   /** It has files that are to be compressed. */
   isWaiting: boolean
 }
+
+type ToRecord = { files: readonly UploadedFile[]; publication: Publication; checks: SentChecks | null }
 
 /**
  * Writes the rows of one upload, in its transaction: contents, version, files, hosts, alias and audit. Throws as
@@ -80,7 +54,7 @@ export function recordPublication(
   tx: DbOrTx,
   actor: Actor,
   project: Project,
-  { files, publication }: { files: readonly UploadedFile[]; publication: Publication },
+  { files, publication, checks }: ToRecord,
   stored: readonly StagedBlob[],
 ): Recorded {
   endDuePreviewsIn(ctx, tx)
@@ -102,15 +76,11 @@ export function recordPublication(
       files: files.length,
     },
   })
-  const { move, ...pointed } = point(ctx, tx, actor, project, deployment, publication)
-  tellOfPublish(ctx, tx, actor, {
-    project,
-    deployment,
-    alias: pointed.alias,
-    move,
-    isNew: plan.kind === 'new',
-  })
-  return { project, deployment, assets, isWaiting, ...pointed }
+  recordChecks(ctx, { plan, deploymentId: deployment.id, below: replacedBelow(publication), sent: checks })
+  const released = releaseOrWait(ctx, tx, actor, { project, deployment, publication })
+  const { alias, move } = released.waiting === null ? released : { alias: null, move: null }
+  tellOfPublish(ctx, tx, actor, { project, deployment, alias, move, isNew: plan.kind === 'new' })
+  return { project, deployment, assets, isWaiting, released }
 }
 
 const ACTIONS = {
@@ -246,33 +216,4 @@ function patchOf(
     ...(tags === null ? {} : { tags: JSON.stringify(tags) }),
     ...(baseSha ? { baseSha } : {}),
   }
-}
-
-function point(
-  ctx: Context,
-  tx: DbOrTx,
-  actor: Actor,
-  project: Project,
-  deployment: DeploymentRow,
-  { alias: name, preview, ruleSets }: Publication,
-): { alias: AliasRow | null; published: boolean; move: AliasMove | null } {
-  if (name === null) {
-    if (ruleSets.names.length + ruleSets.ids.length > 0)
-      throw invalidChoice(
-        'alias',
-        'Rule sets are attached to an alias: name one in the field alias or preview',
-      )
-    return { alias: null, published: false, move: null }
-  }
-  const pointing = { project, name, deployment, basePath: deployment.basePath, preview }
-  const pointed = pointAlias(ctx, tx, actor, pointing)
-  const aliasId = pointed.published ? pointed.alias.id : null
-  attachToAlias(ctx, tx, actor, { projectId: project.id, aliasId }, ruleSets)
-  if (pointed.alias.expiresAt !== null) markPreview(ctx, tx, pointed.alias, deployment)
-  return pointed
-}
-
-function markPreview(ctx: Context, tx: DbOrTx, preview: AliasRow, { id }: DeploymentRow): void {
-  publishedAs(ctx, preview, id)
-  updateDeployment(tx, id, { preview: preview.name })
 }

@@ -2,6 +2,7 @@ import { t } from 'elysia'
 import type { Context } from '../../../context.ts'
 import { aliasView as aliasModel } from '../../aliases/model.ts'
 import { aliasView, findAliasByName } from '../../aliases/service.ts'
+import { releaseView } from '../../releases/model.ts'
 import type { Delivered } from '../manifest/published.ts'
 import { assetView, deploymentView, uploadNoteView } from '../model.ts'
 import type { Published } from '../publish.ts'
@@ -18,10 +19,11 @@ export const publishedAnswer = t.Object({
   alias: t.Optional(aliasModel),
   notes,
   routing: routingSummaryView,
+  release: releaseView,
 })
 
 /** If the named alias shows the deployment, `urls` has that alias's host, even when an older alias shows it too. */
-export const toPublishedAnswer = ({ deployment, published, alias, notes, routing }: Delivered) => ({
+export const toPublishedAnswer = ({ deployment, published, alias, notes, routing, release }: Delivered) => ({
   success: true as const,
   deployment:
     published && alias !== null
@@ -31,6 +33,7 @@ export const toPublishedAnswer = ({ deployment, published, alias, notes, routing
   ...(alias === null ? {} : { alias }),
   notes,
   routing,
+  release,
 })
 
 export const assetsAnswer = t.Object({
@@ -41,9 +44,10 @@ export const assetsAnswer = t.Object({
   published: t.Boolean(),
   notes,
   routing: routingSummaryView,
+  release: releaseView,
 })
 
-export const toAssetsAnswer = ({ assets, deployment, published, notes, routing }: Published) => ({
+export const toAssetsAnswer = ({ assets, deployment, published, notes, routing, release }: Published) => ({
   success: true as const,
   assets: assets(),
   deploymentId: deployment.id,
@@ -51,6 +55,7 @@ export const toAssetsAnswer = ({ assets, deployment, published, notes, routing }
   published,
   notes,
   routing,
+  release,
 })
 
 const textOrNull = t.Union([t.String(), t.Null()])
@@ -73,12 +78,13 @@ export const zipAnswer = t.Object({
   published: t.Boolean(),
   notes,
   routing: routingSummaryView,
+  release: releaseView,
 })
 
 /** `alias` is the host of the named alias, `branch` that of an alias named like the branch. */
 export function toZipAnswer(
   ctx: Context,
-  { projectId, deployment, published, alias, notes, routing }: Published,
+  { projectId, deployment, published, alias, notes, routing, release }: Published,
 ) {
   const { id, owner, repo, commitSha, version, branch, fileCount, totalSize, aliases, urls } = deployment
   const branchAlias = branch === null ? undefined : findAliasByName(ctx, projectId, branch)
@@ -100,5 +106,6 @@ export function toZipAnswer(
     published,
     notes,
     routing,
+    release,
   }
 }

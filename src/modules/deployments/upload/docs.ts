@@ -39,6 +39,7 @@ const aboutFields: Record<string, Schema> = {
   baseSha: text('The commit that a changed working tree stood on, whose own SHA the contents do not have'),
   committedAt: text('ISO 8601 time of the commit', '2026-11-20T12:00:00Z'),
   tags: text('Repeated or comma-separated'),
+  force: text('true: the alias or preview moves although checks of the release fail', 'true'),
   unwrap: text(
     'true: if there is no index.html at the top, and the only folder there has one, that folder is taken away',
     'true',
@@ -136,6 +137,7 @@ export const manifestBody = {
         },
         isPublic: { type: 'boolean', description: 'For a project that this upload creates' },
         append: { type: 'boolean', description: String(fields['append']?.['description']) },
+        force: { type: 'boolean', description: String(fields['force']?.['description']) },
         unwrap: { type: 'boolean', description: String(fields['unwrap']?.['description']) },
         pullRequest: { type: 'integer', description: String(fields['pullRequest']?.['description']) },
         tags: { type: 'array', items: { type: 'string' } },

@@ -59,6 +59,7 @@ test('missing or empty fields are null', () => {
   expect(parse(['alias', ''], ['branch', '  '])).toEqual({
     asFiles: false,
     unwrap: false,
+    force: false,
     owner: 'acme',
     repo: 'docs',
     commitSha: '3f2a9c1',

@@ -70,6 +70,7 @@ export function parseOrder(fields: UploadFields): UploadOrder {
     append: check.isAppended(),
     baseSha: check.baseSha(),
     ruleSets: ruleSetsOf(fields),
+    force: check.boolean('force'),
     unwrap: check.boolean('unwrap'),
     asFiles: check.boolean('asFiles'),
   }

@@ -1,8 +1,10 @@
 import type { Context } from '../../../context.ts'
 import { type AssetPathSource, findClash, normalizeAssetPath } from '../../../domain/asset-path.ts'
+import { CHECKS_FILE, checksPathOf, chosenChecks } from '../../../domain/checks-file.ts'
 import { AppError, invalidChoice } from '../../../domain/errors.ts'
 import { nestedFolder, withoutFolder } from '../../../domain/nested-folder.ts'
 import type { AddedBlob } from '../../../platform/blob-store.ts'
+import { refuseLargeChecks } from '../../releases/checks-file.ts'
 
 /** Skipped files (`.git`, `node_modules`) do not count for the deployment, but reading them needs a limit too. */
 export const MAX_LEFT_OUT = 200_000
@@ -10,11 +12,41 @@ export const MAX_LEFT_OUT = 200_000
 /** A file of an upload: its stored path, and its staged content. */
 export type UploadedFile = { path: string; sha256: string; sizeBytes: number }
 
-/** The stored path; null for folders and skipped files. Throws `invalid` naming an entry that is refused. */
+/**
+ * The stored path; null for folders and skipped files. A checks file is taken in although it is a dot file, see `splitChecks`.
+ * Throws `invalid` naming an entry that is refused.
+ */
 export function storedPath(raw: string, source: AssetPathSource): string | null {
   const result = normalizeAssetPath(raw, source)
   if (result.kind === 'refused') throw new AppError('invalid', `${shown(raw)}: ${result.reason}`)
+  if (result.kind === 'left_out') return checksPathOf(raw, source)
   return result.kind === 'file' ? result.path : null
+}
+
+const isChecks = ({ path }: { path: string }): boolean =>
+  path === CHECKS_FILE || path.endsWith(`/${CHECKS_FILE}`)
+
+/** Checks files are no files of the deployment. */
+export const splitChecks = (
+  received: readonly UploadedFile[],
+): { files: UploadedFile[]; checks: UploadedFile[] } => ({
+  files: received.filter((file) => !isChecks(file)),
+  checks: received.filter(isChecks),
+})
+
+/** The checks file that counts for what is served, of those that were sent. Throws `CHECKS_INVALID` for one too large. */
+export function checksToRead(
+  sent: readonly UploadedFile[],
+  basePath: string | null,
+  unwrapped: string | null,
+): UploadedFile | null {
+  const moved = sent.map((file) =>
+    unwrapped === null ? file : { ...file, path: withoutFolder(file.path, unwrapped) },
+  )
+  const chosen = chosenChecks(moved, basePath)
+  if (chosen === undefined) return null
+  refuseLargeChecks(chosen)
+  return chosen
 }
 
 /** The files of one upload, and the folder around them that was taken away, if there was one. */
@@ -47,7 +79,7 @@ export class UploadedFiles {
 
   /** Throws `invalid` when there are no files. `whatToSend` tells the sender what to send. */
   all(whatToSend: string): UploadedFile[] {
-    if (this.#byPath.size === 0)
+    if (this.#byPath.values().every(isChecks))
       throw invalidChoice('file', `The upload holds no files: ${whatToSend}. ${LEFT_OUT}`)
     return [...this.#byPath.values()]
   }

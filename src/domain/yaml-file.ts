@@ -11,8 +11,8 @@ import {
   visit,
   type YAMLMap,
 } from 'yaml'
-import { messageOf } from '../domain/errors.ts'
-import type { Problem } from './problems.ts'
+import { messageOf } from './errors.ts'
+import type { Problem } from './file-problems.ts'
 
 /** contract §9.1. */
 export const MAX_FILE_BYTES = 1024 * 1024
