@@ -76,7 +76,7 @@ test('svc deploy publishes every file of the example, and sends nothing the seco
   expect(first.code).toBe(0)
   const paths = filesBelow(GUESTBOOK)
   expect(JSON.parse(first.stdout)).toMatchObject({ published: true, deployment: { fileCount: paths.length } })
-  for (const path of paths.filter((one) => !/^_(redirects|headers)$/.test(one))) {
+  for (const path of paths) {
     const { status, bytes } = await siteFile('production--guestbook--acme.localhost', `/${path}`)
     if (ROUTING_FILES.includes(path)) {
       expect([path, status]).toEqual([path, 404])
