@@ -54,11 +54,12 @@ beforeAll(async () => {
 afterAll(() => hooks.close())
 
 /** The first JSON after the heading of the event. */
-const exampleOf = (event: string): unknown => {
+const exampleText = (event: string): string => {
   const [, section = ''] = DOCS.split(`\n### ${event}\n`)
-  const [, json = ''] = /```json\n([\s\S]*?)```/.exec(section) ?? []
-  return JSON.parse(json)
+  const [, json = ''] = /```json\n([\s\S]*?)\n```/.exec(section) ?? []
+  return json
 }
+const exampleOf = (event: string): unknown => JSON.parse(exampleText(event))
 
 /** Names and kinds of values; null where either has none. */
 function shape(value: unknown, other: unknown): unknown {
@@ -131,3 +132,10 @@ const SCRIPT = {
   ],
   sh: (code: string, end: string) => ['-c', `${code}\n${end}`],
 }
+
+test.each(EVENTS.filter((event) => !NOT_YET.includes(event)))(
+  'the example of %s names nothing twice',
+  (event) => {
+    expect(exampleText(event)).toBe(JSON.stringify(exampleOf(event), null, 2))
+  },
+)
