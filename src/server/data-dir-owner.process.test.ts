@@ -1,12 +1,22 @@
-import { afterEach, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { chmodSync, chownSync, existsSync, lstatSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { makeDataDir, runSvc, type ServerProcess, startServer } from '../testing/server-process.ts'
 import { until } from '../testing/until.ts'
 
 /** These tests are about root. Where they run as somebody else, in a namespace whose root is that user, nobody else exists. */
 const isRoot = process.getuid?.() === 0
 const NOBODY = 65534
+const ROOT = join(import.meta.dir, '../..')
+const program = makeDataDir()
+beforeAll(() => {
+  if (!isRoot) return
+  chmodSync(program.path, 0o755)
+  const outfile = relative(ROOT, join(program.path, 'svc'))
+  const built = Bun.spawnSync([process.execPath, 'scripts/build.ts', '--outfile', outfile], { cwd: ROOT })
+  if (built.exitCode !== 0) throw new Error(built.stderr.toString())
+}, 60_000)
+afterAll(program.remove)
 const ended: (() => void)[] = []
 afterEach(() => {
   for (const end of ended.splice(0)) end()
@@ -40,7 +50,11 @@ const wrong = (folder: string): string[] =>
 
 const svc = (path: string, args: readonly string[], before: readonly string[] = []) =>
   runSvc([...args, '--data-dir', path], { stdin: 'correct horse battery\n', before })
-const asNobody = ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups']
+/** Runs the executable in place of the sources, which may lie in a folder that is not for nobody. */
+const asNobody = [
+  ...['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'],
+  ...['sh', '-c', 'cd / && program=$1 && shift 3 && exec "$program" "$@"', 'sh', join(program.path, 'svc')],
+]
 const withoutChown = ['setpriv', '--bounding-set=-chown', '--inh-caps=-chown']
 const CHOWN = `chown -R ${NOBODY}:${NOBODY} `
 
