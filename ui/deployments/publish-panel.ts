@@ -98,7 +98,7 @@ export const publishPanel = (props: PublishPanelProps): Html => html`
     </details>
     ${checkbox({
       name: 'force',
-      label: 'Move the alias even if release checks fail',
+      label: 'Release even if checks fail',
       hint: html`What is checked: <a href=${`/projects/${props.projectId}/release-checks`}>Release checks</a>. What failed is named.`,
     })}
     <div class="progress" data-progress hidden>
