@@ -1,6 +1,6 @@
 import type { Actor } from '../domain/actor.ts'
 import type { DbOrTx } from './open.ts'
-import { auditLog } from './schema.ts'
+import { auditLog } from './schema-audit.ts'
 
 /** `name` is what people call it, at the time of the change. */
 type Target = { kind: string; id: string | null; name: string | null }

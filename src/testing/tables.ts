@@ -1,18 +1,24 @@
 import { is } from 'drizzle-orm'
 import { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import * as schema from '../db/schema.ts'
+import * as audit from '../db/schema-audit.ts'
 import * as contents from '../db/schema-contents.ts'
+import * as domains from '../db/schema-domains.ts'
 import * as notices from '../db/schema-notices.ts'
 import * as records from '../db/schema-records.ts'
+import * as releases from '../db/schema-releases.ts'
 import * as upkeep from '../db/schema-upkeep.ts'
 import * as webhooks from '../db/schema-webhooks.ts'
 
 /** Every table that queries know, with the name of its variable. */
 export const tables: { variable: string; table: SQLiteTable }[] = Object.entries({
   ...schema,
+  ...audit,
   ...contents,
+  ...domains,
   ...notices,
   ...records,
+  ...releases,
   ...upkeep,
   ...webhooks,
 }).flatMap(([variable, table]) => (is(table, SQLiteTable) ? [{ variable, table }] : []))

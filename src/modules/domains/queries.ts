@@ -1,6 +1,6 @@
 import { and, eq, isNotNull, isNull, type SQL, sql } from 'drizzle-orm'
 import type { Db, DbOrTx } from '../../db/open.ts'
-import { domains } from '../../db/schema.ts'
+import { domains } from '../../db/schema-domains.ts'
 import { countRows, inList, inPage } from '../../db/select.ts'
 import { prepared } from '../../db/statements.ts'
 import type { Page } from '../../domain/pagination.ts'

@@ -1,6 +1,6 @@
 import { and, eq, gte, lte, sql } from 'drizzle-orm'
 import type { DbOrTx } from '../../db/open.ts'
-import { auditLog } from '../../db/schema.ts'
+import { auditLog } from '../../db/schema-audit.ts'
 import { countRows, inPage } from '../../db/select.ts'
 import type { Page } from '../../domain/pagination.ts'
 

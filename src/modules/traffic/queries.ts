@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import type { DbOrTx } from '../../db/open.ts'
-import { traffic } from '../../db/schema.ts'
+import { traffic } from '../../db/schema-domains.ts'
 
 export type TrafficRow = typeof traffic.$inferSelect
 
