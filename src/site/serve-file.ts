@@ -2,6 +2,7 @@ import type { Context } from '../context.ts'
 import { chooseEncoding } from '../domain/content-encoding.ts'
 import { AppError } from '../domain/errors.ts'
 import { decideConditional, ifRangeAllows, parseRange } from '../domain/http-conditions.ts'
+import { neverStored } from '../domain/routing/header-effect.ts'
 import { errorResponse } from '../http/error-response.ts'
 import { bodyOf, LARGEST_KEPT, rangeOf } from './body-cache.ts'
 import type { Dressing } from './dressing.ts'
@@ -31,10 +32,7 @@ export function serveFile(
   const plain = form.headers(site)
   const headers = dressing === undefined ? plain : dressing.whole(plain)
   if (status !== 200)
-    return new Response(bodyOf(ctx, form.blob), {
-      status,
-      headers: withHeaders(headers, { 'cache-control': 'no-store' }),
-    })
+    return new Response(bodyOf(ctx, form.blob), { status, headers: neverStored(headers) })
 
   const refusal = answerCondition(request, form, file.lastModified, site, dressing)
   if (refusal !== undefined) return refusal
