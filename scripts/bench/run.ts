@@ -8,6 +8,8 @@ import { benchPages } from './pages.ts'
 import { benchPaths } from './paths.ts'
 import { benchPipelines } from './pipelines.ts'
 import { benchProxy } from './proxy.ts'
+import { benchReleaseChecks } from './release-checks.ts'
+import { benchReport } from './report.ts'
 import { benchRetention } from './retention.ts'
 import { benchRollback } from './rollback.ts'
 import { benchRouting } from './routing.ts'
@@ -37,6 +39,8 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   versions: benchVersions,
   routing: benchRouting,
   'routing-memory': benchRoutingMemory,
+  'release-checks': benchReleaseChecks,
+  report: benchReport,
 }
 
 const USAGE = `usage: npm run bench -- [--rounds N] [--seconds N] [${Object.keys(BENCHES).join('|')}]…

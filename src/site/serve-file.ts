@@ -31,8 +31,7 @@ export function serveFile(
   const form = file.available.length === 0 ? file.as('identity') : choose(file, asked.get('accept-encoding'))
   const plain = form.headers(site)
   const headers = dressing === undefined ? plain : dressing.whole(plain)
-  if (status !== 200)
-    return new Response(bodyOf(ctx, form.blob), { status, headers: neverStored(headers) })
+  if (status !== 200) return new Response(bodyOf(ctx, form.blob), { status, headers: neverStored(headers) })
 
   const refusal = answerCondition(request, form, file.lastModified, site, dressing)
   if (refusal !== undefined) return refusal
