@@ -4,14 +4,20 @@ import { comparePublishes } from './lib/compare-publishes.ts'
 import type { Lab } from './lib/lab.ts'
 import type { Pace } from './lib/pace.ts'
 import type { Line } from './lib/report.ts'
+import type { Published } from './lib/svc.ts'
 
 const CHECKS = 50
 const PAGE_BYTES = 1000
 
 /** What the checks of a release add to its publish. */
 export async function benchReleaseChecks(lab: Lab, pace: Pace): Promise<Line[]> {
-  const publishes = { name: `${CHECKS} checks on small pages`, bytes: PAGE_BYTES, add: writeChecks }
-  return [await comparePublishes(lab, pace, publishes)]
+  const name = `${CHECKS} checks on small pages`
+  const added = { name, bytes: PAGE_BYTES, add: writeChecks, expectDone: expectPassed }
+  return [await comparePublishes(lab, pace, added)]
+}
+
+function expectPassed({ release }: Published): void {
+  if (release.status !== 'passed') throw new Error(`the checks ended as ${release.status}`)
 }
 
 /** Each asks for a page of a tree, and all of them hold. */

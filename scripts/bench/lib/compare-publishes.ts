@@ -4,16 +4,23 @@ import type { Pace } from './pace.ts'
 import { untilQuiet } from './proc.ts'
 import type { Line } from './report.ts'
 import { interleave, median, ratios } from './stats.ts'
-import { packed, publishArchive, startSvc } from './svc.ts'
+import { type Published, packed, publishArchive, startSvc } from './svc.ts'
 
 const FILES = 5000
 const VARIANTS_MS = 180_000
 
 /** What is added to a folder of so many files of `bytes` each. */
-type Added = { name: string; bytes: number; add: (folder: string) => void }
+type Added = {
+  name: string
+  bytes: number
+  add: (folder: string) => void
+  /** Throws if what was added did nothing. */
+  expectDone?: (published: Published) => void
+}
 
 /** The time to publish a folder with something added, over that without. Contents are new in every round. */
-export async function comparePublishes(lab: Lab, pace: Pace, { name, bytes, add }: Added): Promise<Line> {
+export async function comparePublishes(lab: Lab, pace: Pace, added: Added): Promise<Line> {
+  const { name, bytes, add, expectDone } = added
   const svc = await startSvc(lab)
   let turn = 0
   const timed = async (kind: 'with' | 'without'): Promise<number> => {
@@ -24,8 +31,10 @@ export async function comparePublishes(lab: Lab, pace: Pace, { name, bytes, add 
     const archive = await packed(site)
     await untilQuiet(svc.process.pid, VARIANTS_MS)
     const start = performance.now()
-    await publishArchive(svc, archive, commitOf(turn))
-    return performance.now() - start
+    const published = await publishArchive(svc, archive, commitOf(turn))
+    const took = performance.now() - start
+    if (kind === 'with') expectDone?.(published)
+    return took
   }
   const kinds = ['with', 'without'] as const
   for (const kind of kinds) await timed(kind)

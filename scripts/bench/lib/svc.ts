@@ -49,7 +49,7 @@ export async function publish(svc: Svc, folder: string, commitSha: string): Prom
 export const packed = (folder: string): Promise<Blob> => Bun.$`tar cz -C ${folder} .`.blob()
 
 /** What is used of the answer to an upload. */
-type Published = { deployment: { id: string } }
+export type Published = { deployment: { id: string }; release: { status: string } }
 
 export async function publishArchive(svc: Svc, archive: Blob, commitSha: string): Promise<Published> {
   const [owner = '', repo = ''] = PROJECT.split('/')
