@@ -201,11 +201,14 @@ class FieldCheck {
     return name?.toLowerCase() === 'production' ? this.fail('preview', 'production is no preview') : name
   }
 
-  /** What is said of a preview; of no use to an alias without an end. contract 16 §2. */
+  /** What is said of a preview, which must be named: an alias without an end has no use for it. contract 16 §2. */
   previewOrder(): PreviewOrder {
     const isNamed = this.fields.first('preview') !== undefined
     if (isNamed && this.fields.first('alias') !== undefined)
       this.fail('preview', 'names a preview: leave out alias')
+    for (const name of isNamed ? [] : ['expiresIn', 'pullRequest'])
+      if (this.fields.first(name) !== undefined)
+        this.fail(name, 'belongs to a preview: name it in the field preview, or leave this out')
     const pullRequest = this.wholeNumber('pullRequest')
     return { isNamed, expiresIn: this.duration('expiresIn'), pullRequest, pullRequestUrl: this.webAddress() }
   }
