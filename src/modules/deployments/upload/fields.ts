@@ -34,8 +34,18 @@ export class UploadFields {
   }
 
   all(name: string): string[] {
-    const given = this.#form.get(name) ?? this.#query.getAll(name)
-    return given.map((value) => value.trim()).filter((value) => value !== '')
+    return this.#given(name)
+      .map((value) => value.trim())
+      .filter((value) => value !== '')
+  }
+
+  /** Whether it was sent, be it empty. */
+  isSent(name: string): boolean {
+    return this.#given(name).length > 0
+  }
+
+  #given(name: string): string[] {
+    return this.#form.get(name) ?? this.#query.getAll(name)
   }
 }
 
@@ -168,9 +178,9 @@ class FieldCheck {
     return value === 'true'
   }
 
-  /** Exactly these: whoever means to keep files must not lose them by a spelling. */
+  /** Exactly these, and not empty: whoever means to keep files must not lose them by a spelling. contract 16 §1. */
   isAppended(): boolean {
-    const value = this.fields.first('append') ?? 'false'
+    const value = this.fields.first('append') ?? (this.fields.isSent('append') ? '' : 'false')
     if (value !== 'true' && value !== 'false') this.fail('append', 'must be true or false')
     return value === 'true'
   }
