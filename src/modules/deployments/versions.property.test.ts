@@ -38,6 +38,12 @@ test('each address shows what the model says, after each step', async () => {
     const { body } = await call('GET', `/api/aliases?name=${name}`)
     return (body['data'] as { id: string }[])[0]?.id
   }
+  /** When each alias ends. */
+  const ends = async () => {
+    const { body } = await call('GET', '/api/aliases?limit=100')
+    const aliases = body['data'] as { name: string; expiresAt: string | null }[]
+    return new Map(aliases.map(({ name, expiresAt }) => [name, expiresAt && Date.parse(expiresAt)]))
+  }
   const versionIds = async () => {
     const { body } = await call('GET', '/api/deployments?limit=100')
     return (body['data'] as { id: string }[]).map(({ id }) => id)
@@ -165,6 +171,7 @@ test('each address shows what the model says, after each step', async () => {
   }
   const expectAsModel = async () => {
     for (const alias of NAMES) await shows(alias, model.shown(alias))
+    expect(await ends()).toEqual(new Map([...model.aliases].map(([name, { end }]) => [name, end])))
     // What was published as a preview goes with it at the first request of the API, or within a minute.
     expect((await versionIds()).sort()).toEqual([...model.versions].map((one) => String(ids.get(one))).sort())
     for (const sha of SHAS) {
