@@ -32,7 +32,7 @@ export function manifestFields(body: unknown): UploadFields {
   for (const [name, value] of Object.entries(body)) {
     if (name === 'files' || !KNOWN_FIELDS.has(name) || value === null) continue
     for (const one of Array.isArray(value) ? value : [value]) {
-      if (!isField(name, one)) throw invalidField(name, 'must be a text')
+      if (!isField(name, one)) throw invalidField(name, 'must be a text, true or false')
       fields.add(name, String(one))
     }
   }

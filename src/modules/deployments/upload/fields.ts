@@ -34,8 +34,18 @@ export class UploadFields {
   }
 
   all(name: string): string[] {
-    const given = this.#form.get(name) ?? this.#query.getAll(name)
-    return given.map((value) => value.trim()).filter((value) => value !== '')
+    return this.#given(name)
+      .map((value) => value.trim())
+      .filter((value) => value !== '')
+  }
+
+  /** Whether it was sent, be it empty. */
+  isSent(name: string): boolean {
+    return this.#given(name).length > 0
+  }
+
+  #given(name: string): string[] {
+    return this.#form.get(name) ?? this.#query.getAll(name)
   }
 }
 
@@ -168,9 +178,9 @@ class FieldCheck {
     return value === 'true'
   }
 
-  /** Exactly these: whoever means to keep files must not lose them by a spelling. */
+  /** Exactly these, and not empty: whoever means to keep files must not lose them by a spelling. contract 16 §1. */
   isAppended(): boolean {
-    const value = this.fields.first('append') ?? 'false'
+    const value = this.fields.first('append') ?? (this.fields.isSent('append') ? '' : 'false')
     if (value !== 'true' && value !== 'false') this.fail('append', 'must be true or false')
     return value === 'true'
   }
@@ -201,11 +211,14 @@ class FieldCheck {
     return name?.toLowerCase() === 'production' ? this.fail('preview', 'production is no preview') : name
   }
 
-  /** What is said of a preview; of no use to an alias without an end. contract 16 §2. */
+  /** What is said of a preview, which must be named: an alias without an end has no use for it. contract 16 §2. */
   previewOrder(): PreviewOrder {
     const isNamed = this.fields.first('preview') !== undefined
     if (isNamed && this.fields.first('alias') !== undefined)
       this.fail('preview', 'names a preview: leave out alias')
+    for (const name of isNamed ? [] : ['expiresIn', 'pullRequest'])
+      if (this.fields.first(name) !== undefined)
+        this.fail(name, 'belongs to a preview: name it in the field preview, or leave this out')
     const pullRequest = this.wholeNumber('pullRequest')
     return { isNamed, expiresIn: this.duration('expiresIn'), pullRequest, pullRequestUrl: this.webAddress() }
   }
