@@ -7,7 +7,11 @@ export const checkWebhooks: Check = (ctx) => {
   const { hooks, failing, waiting } = hookState(ctx)
   if (hooks === 0) return { status: 'off', message: 'No webhook is turned on', value: waiting }
   if (failing > 0)
-    return { status: 'warn', message: `The last deliveries of ${failing} of ${hooks} failed`, value: waiting }
+    return {
+      status: 'warn',
+      message: `${failing} of ${hooks} fail: none of the last deliveries arrived`,
+      value: waiting,
+    }
   return { status: 'ok', message: `${hooks} turned on`, value: waiting }
 }
 
