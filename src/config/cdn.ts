@@ -1,7 +1,6 @@
 import { oneOf, type Parsed, type PlainOption, text, wholeNumber } from './values.ts'
 
-export const CDN_KINDS = ['varnish', 'fastly', 'cloudflare', 'webhook'] as const
-export type CdnKind = (typeof CDN_KINDS)[number]
+export type CdnKind = 'varnish' | 'fastly' | 'cloudflare' | 'webhook'
 
 /** The cache in front of the sites. contract 18 §8. */
 export type CdnConfig = {
@@ -24,7 +23,7 @@ export const CDN_OPTIONS: { [K in keyof CdnConfig]: PlainOption<CdnConfig[K]> } 
     help: 'the cache in front of the sites: varnish, fastly, cloudflare or webhook',
     shownDefault: 'none',
     fallback: () => null,
-    parse: oneOf(...CDN_KINDS),
+    parse: oneOf('varnish', 'fastly', 'cloudflare', 'webhook'),
   },
   cdnUrl: {
     env: 'CDN_URL',

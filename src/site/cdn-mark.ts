@@ -53,6 +53,10 @@ export function keepFromCdn(headers: Headers): void {
   headers.set('cdn-cache-control', 'no-store')
 }
 
+/** The keys that an answer carries. */
+export const keysIn = (headers: Headers): string[] =>
+  KEY_HEADERS.map((name) => headers.get(name)?.split(/[ ,]/) ?? []).find((keys) => keys.length > 0) ?? []
+
 const NOT_KEPT: CdnMark = new PreparedMark(keepFromCdn)
 
 /** The marks of one site: its cacheable answers, and those that hold a file of an earlier deployment. */

@@ -44,7 +44,7 @@ export function serveFile(
     request.method === 'GET' &&
     ifRangeAllows(asked.get('if-range'), form.etag, dateOfBytes(file))
   )
-    return serveRange(ctx, range, form, headers)
+    return serveRange(ctx, range, form, { headers, mark })
   return whole(ctx, form, headers)
 }
 
@@ -78,7 +78,8 @@ function answerCondition(
   })
   if (decision === 'not_modified') return notModified(form, site, told)
   if (decision === 'proceed') return undefined
-  return errorResponse(
+  return refused(
+    told.mark,
     new AppError('precondition_failed', 'The file does not match If-Match or If-Unmodified-Since'),
   )
 }
@@ -94,12 +95,18 @@ function choose(file: SiteFile, acceptEncoding: string | null): Representation {
   return file.as(chooseEncoding(acceptEncoding, file.available))
 }
 
-function serveRange(ctx: Context, range: string, form: Representation, headers: Headers): Response {
+function serveRange(
+  ctx: Context,
+  range: string,
+  form: Representation,
+  { headers, mark }: { headers: Headers; mark: CdnMark | undefined },
+): Response {
   const size = form.blob.sizeBytes
   const asked = parseRange(range, size)
   if (asked.kind === 'none') return whole(ctx, form, headers)
   if (asked.kind === 'unsatisfiable')
-    return errorResponse(
+    return refused(
+      mark,
       new AppError('range_not_satisfiable', `The file has ${size} ${size === 1 ? 'byte' : 'bytes'}`, {
         headers: { 'content-range': `bytes */${size}` },
       }),
@@ -117,6 +124,12 @@ function serveRange(ctx: Context, range: string, form: Representation, headers: 
       'content-length': String(first.end - first.start + 1),
     }),
   })
+}
+
+function refused(mark: CdnMark | undefined, error: AppError): Response {
+  const answer = errorResponse(error)
+  unkept(mark)?.put(answer.headers)
+  return answer
 }
 
 const whole = (ctx: Context, form: Representation, headers: Headers): Response =>

@@ -63,6 +63,7 @@ const LABELS: Record<Check['name'], string> = {
   mail: 'Mail',
   retention: 'Retention',
   previews: 'Previews',
+  cdn: 'CDN',
 }
 
 const STATES: Record<Check['status'], Html> = {
