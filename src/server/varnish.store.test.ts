@@ -37,7 +37,7 @@ beforeAll(async () => {
     TRUST_PROXY: '127.0.0.1/32',
   })
   key = (await runSvc(['key', 'create', 'test', '--data-dir', data.path])).stdout.trim()
-  const [, vcl = ''] = /```vcl\n([^]*?)```/.exec(readFileSync(GUIDE, 'utf8')) ?? []
+  const [, vcl = ''] = /```vcl\n([\s\S]*?)```/.exec(readFileSync(GUIDE, 'utf8')) ?? []
   const file = join(work, 'svc.vcl')
   writeFileSync(file, vcl.replace('"3000"', `"${new URL(server.url).port}"`))
   const folder = ['-n', join(work, 'varnish'), '-a', `127.0.0.1:${port}`, '-T', 'none']
