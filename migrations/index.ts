@@ -29,6 +29,7 @@ import mailNotices from './0025_mail_notices.sql' with { type: 'text' }
 import routingFiles from './0026_routing_files.sql' with { type: 'text' }
 import siteSettings from './0027_site_settings.sql' with { type: 'text' }
 import releaseChecks from './0029_release_checks.sql' with { type: 'text' }
+import cdnPurges from './0031_cdn_purges.sql' with { type: 'text' }
 
 /** Append only: an applied migration is never edited, renamed or reordered. Imported as text, so they are in the executable. */
 export const migrations: readonly Migration[] = [
@@ -60,6 +61,7 @@ export const migrations: readonly Migration[] = [
   { name: '0026_routing_files', sql: routingFiles },
   { name: '0027_site_settings', sql: siteSettings },
   { name: '0029_release_checks', sql: releaseChecks },
+  { name: '0031_cdn_purges', sql: cdnPurges },
 ]
 
 /**

@@ -1,4 +1,5 @@
 import { benchAccounts } from './accounts.ts'
+import { benchCdn } from './cdn.ts'
 import { benchDeploy } from './deploy.ts'
 import { benchHosts } from './hosts.ts'
 import { type Lab, missingTools, openLab, pinSelf } from './lib/lab.ts'
@@ -36,6 +37,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   writes: benchWrites,
   retention: benchRetention,
   webhooks: benchWebhooks,
+  cdn: benchCdn,
   versions: benchVersions,
   routing: benchRouting,
   'routing-memory': benchRoutingMemory,

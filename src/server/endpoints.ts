@@ -28,6 +28,7 @@ import { deviceRoutes } from '../modules/auth/device/routes.ts'
 import { callbackRoute } from '../modules/auth/handover/routes.ts'
 import { authRoutes } from '../modules/auth/routes.ts'
 import { backupRoutes } from '../modules/backups/routes.ts'
+import { cdnRoutes, purgeRoutes } from '../modules/cdn/routes.ts'
 import { deploymentRoutes } from '../modules/deployments/routes.ts'
 import { deploymentUploadRoutes } from '../modules/deployments/upload/routes.ts'
 import { domainRoutes } from '../modules/domains/routes.ts'
@@ -169,6 +170,8 @@ export const createApi = (ctx: Context, isApiRoute: (path: string) => boolean = 
     .use(analyticsRoutes(ctx, explainerOf(ctx, isApiRoute)))
     .use(storageRoutes(ctx))
     .use(backupRoutes(ctx))
+    .use(cdnRoutes(ctx))
+    .use(purgeRoutes(ctx))
     .use(webhookRoutes(ctx))
     .use(retentionRoutes(ctx))
     .use(releaseCheckRoutes(ctx))
