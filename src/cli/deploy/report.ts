@@ -8,7 +8,7 @@ import {
   waitForReport,
 } from '../../../scripts/actions/upload/lib/report.mjs'
 import { isRecord } from '../../domain/is-record.ts'
-import { type ApiClient, ApiFailure } from '../api-client.ts'
+import type { ApiClient } from '../api-client.ts'
 import { CommandFailure, type Io, printable } from '../command.ts'
 import { isPassing } from '../retry.ts'
 import type { Progress } from './progress.ts'
@@ -33,8 +33,7 @@ export async function readReport(
     return await waitForReport({ ask, isPassing, sleep, nowMs })
   } catch (error) {
     if (!(error instanceof CommandFailure)) throw error
-    if (!(error instanceof ApiFailure && error.status === 404))
-      progress.note(`the report cannot be read: ${error.message}`)
+    progress.note(`the report cannot be read: ${error.message}`)
     return undefined
   }
 }

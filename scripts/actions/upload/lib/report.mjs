@@ -36,7 +36,7 @@ export async function waitForReport({ ask, isPassing, sleep, nowMs }) {
     const leftMs = LONGEST_WAIT_MS - Math.max(sleptMs, nowMs() - startedMs)
     if (leftMs <= 0) return report
     try {
-      report = objectOf(await ask(leftMs))
+      report = objectOf(await ask(Math.ceil(leftMs)))
       if (report['status'] !== 'running') return report
     } catch (error) {
       if (!isPassing(error)) throw error
