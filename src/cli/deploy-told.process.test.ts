@@ -153,7 +153,7 @@ describe.each([
   }, 60_000)
 
   test('refused lines are named, and the publish succeeds', async () => {
-    write({ 'index.html': 'one', _redirects: '/a /index.html\n/bad\n', _headers: 'X-A: b\n' })
+    write({ '.env': 'A=b', 'index.html': 'one', _redirects: '/a /index.html\n/bad\n', _headers: 'X-A: b\n' })
     const { code, text } = await publish(`site${count}`, false)
     expect(code).toBe(0)
     expect(text).toContain('_redirects:2 ')
