@@ -1,5 +1,3 @@
-import type { Context } from '../../context.ts'
-import type { ReportView } from './model.ts'
-
-/** The report of a deployment that the caller may see; null for one that was published before there were reports. */
-export const reportOf = (_ctx: Context, _deploymentId: string): ReportView | null => null
+export { beginReport, reportSummary, type ShownBefore, shownBefore } from './begin.ts'
+export { getReport, reportOf } from './view.ts'
+export { resumeReports, scheduleReport, stopReports, waitForReports } from './work.ts'

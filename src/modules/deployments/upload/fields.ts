@@ -9,6 +9,7 @@ import { nameField, ownerField } from '../../projects/model.ts'
 import type { RuleSetChoice } from '../../rule-sets/service.ts'
 import type { UploadTarget } from '../publish/access.ts'
 import type { Publication } from '../publish/record.ts'
+import { LeftOut } from './left-out.ts'
 
 /** What an upload says of itself: what is published, and how its files are read. */
 export type UploadOrder = Publication & { unwrap: boolean; asFiles: boolean }
@@ -17,6 +18,8 @@ export type UploadOrder = Publication & { unwrap: boolean; asFiles: boolean }
 export class UploadFields {
   readonly #form = new Map<string, string[]>()
   readonly #query: URLSearchParams
+  /** What of the upload is not taken in, by this server or by its sender. */
+  readonly leftOut = new LeftOut()
 
   constructor(query = new URLSearchParams()) {
     this.#query = query
@@ -81,6 +84,7 @@ export function parseOrder(fields: UploadFields): UploadOrder {
     baseSha: check.baseSha(),
     ruleSets: ruleSetsOf(fields),
     force: check.boolean('force'),
+    leftOut: check.leftOut(),
     unwrap: check.boolean('unwrap'),
     asFiles: check.boolean('asFiles'),
   }
@@ -183,6 +187,12 @@ class FieldCheck {
     const value = this.fields.first('append') ?? (this.fields.isSent('append') ? '' : 'false')
     if (value !== 'true' && value !== 'false') this.fail('append', 'must be true or false')
     return value === 'true'
+  }
+
+  /** Those found later are in it too. */
+  leftOut(): readonly string[] {
+    for (const path of this.fields.all('leftOut')) this.fields.leftOut.add(path)
+    return this.fields.leftOut.paths
   }
 
   tags(): string[] | null {
