@@ -1,0 +1,104 @@
+import { Database } from 'bun:sqlite'
+import { expect, test } from 'bun:test'
+import { closeSync, copyFileSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { rounds, seedOf } from '../../testing/rounds.ts'
+import { seededRandom } from '../../testing/seeded-random.ts'
+import { readWal, type WalPosition } from '../wal/read.ts'
+import { applyLtx } from './apply.ts'
+import { LtxDecoder } from './decode.ts'
+import { encodeLtx } from './encode.ts'
+import { LtxError } from './format.ts'
+import { ltxOf } from './of-wal.ts'
+
+const STEPS = rounds(120, 2000)
+const FUZZED = rounds(20_000, 1_000_000)
+const seed = seedOf('the log')
+
+const picking = (seed: number): ((below: number) => number) => {
+  const random = seededRandom(seed)
+  return (below) => Math.floor(random() * below)
+}
+
+/** Writes, takes back, deletes and shrinks. */
+function change(db: Database, pick: (below: number) => number): void {
+  const rows = 1 + pick(20)
+  const kind = pick(10)
+  if (kind === 9) db.run('DELETE FROM t WHERE id % 3 = 0')
+  else if (kind === 8) db.run('VACUUM')
+  else if (kind === 7) db.query('PRAGMA wal_checkpoint(PASSIVE)').get()
+  else {
+    db.run('BEGIN')
+    for (let row = 0; row < rows; row += 1) {
+      db.query('INSERT INTO t (v) VALUES (randomblob(?))').run(pick(6000))
+      db.query('UPDATE t SET v = zeroblob(?) WHERE id = ?').run(pick(100), 1 + pick(200))
+    }
+    db.run(kind === 6 ? 'ROLLBACK' : 'COMMIT')
+  }
+}
+
+test('a copy that gets each batch is the database', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-log-'))
+  const [file, copy] = [join(folder, 'a.db'), join(folder, 'copy.db')]
+  const db = new Database(file)
+  db.run('PRAGMA journal_mode = WAL')
+  db.run('PRAGMA wal_autocheckpoint = 0')
+  db.run('CREATE TABLE t (id INTEGER PRIMARY KEY, v BLOB)')
+  db.query('PRAGMA wal_checkpoint(TRUNCATE)').get()
+  copyFileSync(file, copy)
+  const target = openSync(copy, 'r+')
+  const pick = picking(seed)
+  let after: WalPosition | null = null
+  for (let number = 2; number < STEPS; number += 1) {
+    change(db, pick)
+    const log = openSync(`${file}-wal`, 'r')
+    const batch = readWal(log, after)
+    closeSync(log)
+    if (batch === null) continue
+    after = batch.next
+    const bytes = ltxOf(batch, { number, timestamp: 0 })
+    const header = await applyLtx(new Blob([bytes]).stream(), target)
+    expect(header).toEqual({
+      pageSize: 4096,
+      commit: batch.commit,
+      first: number,
+      last: number,
+      timestamp: 0,
+    })
+    // Everything is read, so that the log may begin again.
+    if (pick(8) === 0) db.query('PRAGMA wal_checkpoint(TRUNCATE)').get()
+  }
+  closeSync(target)
+  db.query('PRAGMA wal_checkpoint(TRUNCATE)').get()
+  db.close()
+  expect(readFileSync(copy).equals(readFileSync(file))).toBe(true)
+  rmSync(folder, { recursive: true })
+})
+
+/** A file of two pages, of which a few bytes are others, or which is cut. */
+function spoiled(file: Uint8Array, pick: (below: number) => number): Uint8Array {
+  const bytes = Uint8Array.from(file)
+  for (let change = pick(4); change >= 0; change -= 1) bytes[pick(bytes.length)] = pick(256)
+  return pick(3) === 0 ? bytes.subarray(0, pick(bytes.length)) : bytes
+}
+
+test('whatever the bytes are, they are refused or hold what they say', () => {
+  const pick = picking(seed)
+  const header = { pageSize: 512, commit: 3, first: 7, last: 7, timestamp: 0 }
+  const pages = [1, 3].map((number) => ({ number, data: new Uint8Array(512).fill(number) }))
+  const file = encodeLtx(header, pages)
+  for (let round = 0; round < FUZZED; round += 1) {
+    const read: { number: number; data: Uint8Array }[] = []
+    const decoder = new LtxDecoder({
+      header: () => {},
+      page: ({ number, data }) => read.push({ number, data: Uint8Array.from(data) }),
+    })
+    try {
+      decoder.push(spoiled(file, pick))
+      expect([decoder.end(), read]).toEqual([header, pages])
+    } catch (error) {
+      if (!(error instanceof LtxError)) throw error
+    }
+  }
+}, 600_000)
