@@ -10,7 +10,7 @@ import { hasInsertions } from '../routing/target.ts'
 import type { Finding } from './findings.ts'
 import type { HasFile } from './served-addresses.ts'
 
-/** What lines are looked at with. `host` is that of the site, in lower case without port. */
+/** What lines are looked at with. `host` is that of the site, in lower case without port; `paths` are the raw ones of its files. */
 export type LinePlace = { file: string; host: string; hasFile: HasFile; paths: readonly string[] }
 
 /** What the lines of a `_redirects` tell without asking the site. */
@@ -122,7 +122,7 @@ function hiddenPath(line: RedirectLine, { host, hasFile, paths }: LinePlace): st
     return asked !== null && resultOf(line, asked) !== null && hasFile(asked.path) ? asked.path : null
   }
   for (const path of paths) {
-    const asked = askedFor(encodePath(`/${path}`), host)
+    const asked = askedFor(path, host)
     if (hasFile(asked.path) && resultOf(line, asked) !== null) return asked.path
   }
   return null

@@ -8,7 +8,7 @@ const TOKEN = new RegExp(
     String.raw`\/\*[\s\S]*?(?:\*\/|$)`,
     '@namespace[^;{}]*',
     String.raw`@import\s+(?<imported>${STRING})`,
-    String.raw`(?<![\w-])url\(\s*(?:(?<quoted>${STRING})|(?<bare>(?:[^\s"'()\\]|\\[\s\S])*))`,
+    String.raw`(?<![\w-])url\(\s*(?:(?<quoted>${STRING})|(?<bare>(?:[^\s"'()\\]|\\[\da-f]{1,6}\s?|\\[\s\S])*))`,
     STRING,
   ].join('|'),
   'gi',

@@ -30,10 +30,15 @@ export class HtmlLinks {
   base: string | null = null
   #found: Link[] = []
   #templates = 0
+  #line = 1
   #style: string | null = null
   readonly #lines = new LineCounter()
   readonly #parser = new Parser(
     {
+      // Here the beginning of the tag is near, however long it is.
+      onopentagname: () => {
+        this.#line = this.#lines.at(this.#parser.startIndex)
+      },
       onopentag: (name, attributes) => this.#open(name, attributes),
       onclosetag: (name) => this.#close(name),
       ontext: (text) => this.#text(text),
@@ -98,6 +103,6 @@ export class HtmlLinks {
   #add(kind: Link['kind'], address: string | undefined): void {
     const trimmed = address?.trim() ?? ''
     if (trimmed === '' || trimmed.length > MAX_ADDRESS) return
-    this.#found.push({ kind, address: trimmed, line: this.#lines.at(this.#parser.startIndex) })
+    this.#found.push({ kind, address: trimmed, line: this.#line })
   }
 }
