@@ -13,7 +13,7 @@ export type OwnSite = {
 }
 
 /** A longer page is read to here. In UTF-16 units. */
-const MAX_PAGE = 32 * 1024 * 1024
+const MAX_PAGE = 16 * 1024 * 1024
 /** A style sheet is read as a whole. */
 const MAX_SHEET = 4 * 1024 * 1024
 /** Of one page, so that what it repeats is told once. */
