@@ -83,7 +83,7 @@ export async function seedDeployment(app: TestApp, seed: Seed): Promise<Seeded> 
     compileRouting(ctx, id)
     insertWaiting(ctx.db, [id])
     const shown = shownBefore(ctx, tx, project.id, seed.alias ?? null)
-    beginReport(ctx, tx, { id }, { shown, leftOut: [] })
+    beginReport(ctx, tx, { id }, { shown, leftOut: null })
     const names = { owner: project.owner, repo: project.name }
     const version = { id, commitSha: seed.sha, version: 1 }
     const { sha: label } = claimVersionLabels(ctx, tx, project, version, undefined)

@@ -121,8 +121,9 @@ describe('names of files', () => {
     ['.DS_Store', 'left-out'],
     ['node_modules/a/index.js', 'left-out'],
     ['__MACOSX/a', 'left-out'],
+    ['node_modules/a/.npmrc', 'left-out'],
   ])('left out: %s', (path, kind) => {
-    const [finding] = findLeftOut([path])
+    const [finding] = findLeftOut({ paths: [path] })
     expect(finding?.kind).toBe(kind as Finding['kind'])
     expect(finding?.file).toBe(path.replace(/^\.\//, ''))
   })

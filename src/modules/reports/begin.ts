@@ -1,5 +1,6 @@
 import type { Context } from '../../context.ts'
 import type { DbOrTx } from '../../db/open.ts'
+import type { LeftOutPaths } from '../../domain/deploy-report/left-out.ts'
 import { findAliasByName } from '../aliases/service.ts'
 import { type DeploymentRow, findDeployment } from '../deployments/service.ts'
 import type { ReportSummary } from './model.ts'
@@ -18,12 +19,14 @@ export function shownBefore(ctx: Context, tx: DbOrTx, projectId: string, alias: 
   return { alias: found?.name ?? name, id: shown?.id ?? null, sha: shown?.commitSha ?? null }
 }
 
+const NOTHING: LeftOutPaths = { paths: [], counts: { 'left-out': 0, 'secret-left-out': 0 } }
+
 /** Notes, in the transaction of an upload, that its report is to be made. */
 export function beginReport(
   ctx: Context,
   tx: DbOrTx,
   deployment: Pick<DeploymentRow, 'id'>,
-  { shown, leftOut }: { shown: ShownBefore; leftOut: readonly string[] },
+  { shown, leftOut }: { shown: ShownBefore; leftOut: LeftOutPaths | null },
 ): void {
   replaceReport(tx, {
     deploymentId: deployment.id,
@@ -31,7 +34,7 @@ export function beginReport(
     alias: shown.alias,
     shownId: shown.id,
     shownSha: shown.sha,
-    leftOut: JSON.stringify(leftOut),
+    leftOut: JSON.stringify(leftOut ?? NOTHING),
     status: 'running',
     made: null,
     createdAt: ctx.now(),

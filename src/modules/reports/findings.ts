@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts'
 import { findInNames } from '../../domain/deploy-report/file-findings.ts'
 import type { Finding } from '../../domain/deploy-report/findings.ts'
-import { findLeftOut } from '../../domain/deploy-report/left-out.ts'
+import { findLeftOut, type LeftOutPaths } from '../../domain/deploy-report/left-out.ts'
 import { findInLines, findRefused } from '../../domain/deploy-report/line-findings.ts'
 import { BYTES_LOOKED_AT, findSecret } from '../../domain/deploy-report/secrets.ts'
 import { servedAddresses } from '../../domain/deploy-report/served-addresses.ts'
@@ -13,7 +13,7 @@ import type { ReportedSite } from './site.ts'
 /** What a report looks at. */
 export type Reported = {
   files: readonly ReportedFile[]
-  leftOut: readonly string[]
+  leftOut: LeftOutPaths
   site: ReportedSite
 }
 

@@ -41,7 +41,7 @@ export function reportedSite(ctx: Context, row: ReportRow): ReportedSite | undef
     htmlHandling,
     addressOf: (path) => addressOf(path, folder, htmlHandling),
     isOwnHost: (host) => shown.hosts.has(host),
-    answers: remembered(async (address) => isAnswer(await statusOf(site, address))),
+    answers: remembered(async (address) => (await statusOf(site, address)) !== 404),
     redirectFrom: (path) => redirectFrom(site, url, path),
   }
 }
@@ -78,8 +78,6 @@ async function statusOf(site: AskableSite, address: string): Promise<number | nu
   await said.response.body?.cancel()
   return said.response.status
 }
-
-const isAnswer = (status: number | null): boolean => status !== 404 && status !== 410
 
 async function redirectFrom(site: AskableSite, { origin }: URL, path: string): Promise<string | null> {
   const said = await site(path)

@@ -43,7 +43,7 @@ function viewOf(ctx: Context, row: ReportRow, deployment: DeploymentRow): Report
     comparedWith:
       shownId === null || shownSha === null ? null : { alias, deploymentId: shownId, commitSha: shownSha },
     ...made,
-    bytes: bytesOf(ctx, deployment),
+    bytes: row.status === 'running' ? UNKNOWN : bytesOf(ctx, deployment),
     routing: routingSummary(ctx, deployment.id),
     findings: made.findings.map((finding) => ({ ...finding, severity: FINDING_KINDS[finding.kind] })),
     createdAt: isoTime(createdAt),

@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts'
 import { inRelaxedTransaction } from '../../db/relaxed.ts'
 import { FindingList } from '../../domain/deploy-report/finding-list.ts'
+import type { LeftOutPaths } from '../../domain/deploy-report/left-out.ts'
 import { BackgroundQueue } from '../../platform/background-queue.ts'
 import { nextTurn } from '../../platform/next-turn.ts'
 import { onePer } from '../../platform/one-per.ts'
@@ -77,8 +78,11 @@ async function make(ctx: Context, row: ReportRow, isStopped: () => boolean): Pro
   const before = row.shownId === null ? [] : await listFiles(ctx, row.shownId, pause)
   const site = reportedSite(ctx, row)
   if (site === undefined) return null
+  const leftOut = JSON.parse(row.leftOut) as LeftOutPaths
   const found = new FindingList()
-  const reported = { files, leftOut: JSON.parse(row.leftOut) as string[], site }
+  const reported = { files, leftOut, site }
+  found.countAtLeast('left-out', leftOut.counts['left-out'])
+  found.countAtLeast('secret-left-out', leftOut.counts['secret-left-out'])
   for await (const finding of findAll(ctx, reported)) {
     if (finding !== null) found.add(finding)
     await pause()

@@ -1,3 +1,4 @@
+import type { LeftOutPaths } from '../../../domain/deploy-report/left-out.ts'
 import type { PreviewOrder } from '../../aliases/previews/renew.ts'
 import type { RuleSetChoice } from '../../rule-sets/service.ts'
 
@@ -28,6 +29,6 @@ export type Publication = {
   ruleSets: RuleSetChoice
   /** Whatever the checks find, the alias moves. */
   force: boolean
-  /** The first paths that were not taken in; missing in uploads that began before they were noted. */
-  leftOut?: readonly string[]
+  /** What was not taken in; missing in uploads that began before it was noted. */
+  leftOut?: LeftOutPaths
 }

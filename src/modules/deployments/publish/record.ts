@@ -79,7 +79,7 @@ export function recordPublication(
     },
   })
   recordChecks(ctx, { plan, deploymentId: deployment.id, below: replacedBelow(publication), sent: checks })
-  beginReport(ctx, tx, deployment, { shown, leftOut: publication.leftOut ?? [] })
+  beginReport(ctx, tx, deployment, { shown, leftOut: publication.leftOut ?? null })
   const released = releaseOrWait(ctx, tx, actor, { project, deployment, publication })
   const { alias, move } = released.waiting === null ? released : { alias: null, move: null }
   tellOfPublish(ctx, tx, actor, { project, deployment, alias, move, isNew: plan.kind === 'new' })

@@ -60,7 +60,7 @@ test('missing or empty fields are null', () => {
     asFiles: false,
     unwrap: false,
     force: false,
-    leftOut: [],
+    leftOut: { paths: [], counts: { 'left-out': 0, 'secret-left-out': 0 } },
     owner: 'acme',
     repo: 'docs',
     commitSha: '3f2a9c1',

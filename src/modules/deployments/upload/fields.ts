@@ -189,10 +189,10 @@ class FieldCheck {
     return value === 'true'
   }
 
-  /** Those found later are in it too. */
-  leftOut(): readonly string[] {
+  /** What is found later is in it too. */
+  leftOut(): LeftOut {
     for (const path of this.fields.all('leftOut')) this.fields.leftOut.add(path)
-    return this.fields.leftOut.paths
+    return this.fields.leftOut
   }
 
   tags(): string[] | null {
