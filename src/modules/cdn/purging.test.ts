@@ -325,6 +325,31 @@ test.each([
 })
 
 test.each([
+  ['webhook', 0],
+  ['cloudflare', 1],
+])('%s answers without an end: it is read no further than an answer that matters', async (kind, failing) => {
+  const [cdn] = await setUp(kind, { env: TOKEN })
+  let sentBytes = 0
+  const isCut = new Promise<void>((resolve) =>
+    cdn?.answerWith((response) => {
+      const piece = Buffer.alloc(64 * 1024, ' ')
+      const more = (): void => {
+        while (!response.destroyed && response.write(piece)) sentBytes += piece.length
+      }
+      response.on('close', resolve)
+      response.on('drain', more)
+      response.writeHead(200)
+      more()
+    }),
+  )
+  await purge()
+  await sendDuePurges(app.ctx)
+  await isCut
+  expect(sentBytes).toBeLessThan(64 * 1024 * 1024)
+  expect(await state()).toMatchObject({ pending: 1, failing, lastPurge: { status: 200 } })
+})
+
+test.each([
   ['429', '120', 120_000],
   ['503', '120', 120_000],
   ['503', '86400', HOUR_MS],
