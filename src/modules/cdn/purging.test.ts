@@ -5,6 +5,7 @@ import { type CdnReceiver, cdnReceiver } from '../../testing/cdn-receiver.ts'
 import { type Seeded, seedDeployment } from '../../testing/seed.ts'
 import { type TestApp, testApp } from '../../testing/test-app.ts'
 import { until } from '../../testing/until.ts'
+import { endDuePreviews } from '../aliases/previews/due.ts'
 import { sendDuePurges } from './dispatch.ts'
 import { openTargets } from './targets.ts'
 
@@ -212,6 +213,17 @@ test.each(changes)('%s: %p', async (_, keys, before, change) => {
   await change(id)
   const ids = { p: site.projectId, a: site.aliasId, d: site.deploymentId }
   expect(waiting()).toEqual(keys.map((key) => `${key}-${ids[key]}`))
+})
+
+test('a preview that time ends', async () => {
+  await setUp()
+  await alias({ expiresAt: '2026-11-25T12:00:00.000Z' })()
+  await settleAll()
+  await settleAll()
+  app.advance(7 * DAY_MS)
+  expect(waiting()).toEqual([])
+  await endDuePreviews(app.ctx)
+  expect(waiting()).toContain(`a-${site.aliasId}`)
 })
 
 test('an alias made and one moved; the deployment deleted that it left', async () => {
