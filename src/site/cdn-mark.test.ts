@@ -174,6 +174,77 @@ test('the admin host says nothing, and neither does any host without a CDN', asy
   expect(marks(await at('/kept.txt'))).toEqual({ 'surrogate-key': 'mine', xkey: 'mine', 'cache-tag': 'mine' })
 })
 
+test('a preview is kept no longer than it has left; a locked one stays', async () => {
+  await setUp('fastly', { CDN_MAX_AGE: '60' })
+  const { sqlite } = app.ctx.db
+  sqlite.run('UPDATE aliases SET expires_at = ?', [app.ctx.now() + 90_500])
+  const etag = (await at('/plain.txt')).headers.get('etag') ?? ''
+  const ages = async () =>
+    [
+      ...(await Promise.all([
+        at('/plain.txt'),
+        at('/old'),
+        at('/plain.txt', { headers: { 'if-none-match': etag } }),
+      ])),
+    ].map(({ headers }) => [headers.get('cdn-cache-control'), headers.get('surrogate-control')])
+  const both = (seconds: number) =>
+    Array.from({ length: 3 }, () => [`public, max-age=${seconds}`, `max-age=${seconds}`])
+  expect(await ages()).toEqual(both(60))
+  app.advance(60_000)
+  expect(await ages()).toEqual(both(30))
+  app.advance(30_000)
+  expect(await ages()).toEqual(both(0))
+  const alias = `/api/aliases/${site.aliasId}`
+  const locked = await app.call('PATCH', alias, { as: SEED_OWNER, json: { isLocked: true } })
+  expect(locked.status).toBe(200)
+  expect(await ages()).toEqual(both(60))
+})
+
+test('the redirect of a whole domain is not kept', async () => {
+  await setUp()
+  for (const more of [
+    { hostname: 'docs.localhost', alias: 'production' },
+    { hostname: 'old.localhost', alias: 'production', redirectTo: 'docs.localhost' },
+  ]) {
+    const json = { projectId: site.projectId, ...more }
+    const made = await app.call('POST', '/api/domains', { as: SEED_OWNER, json })
+    expect(made.status, await made.text()).toBe(201)
+  }
+  const moved = await at('/plain.txt', { host: 'old.localhost' })
+  expect([moved.status, marks(moved)]).toEqual([308, NOT_KEPT])
+})
+
+test('path forms on the admin host: files and lines are marked, the rest is not stored by anybody', async () => {
+  await setUp()
+  const form = (path: string) => at(`/public/acme/docs/production${path}`, { host: 'localhost' })
+  for (const path of ['/plain.txt', '/folder', '/old']) {
+    const { headers } = await form(path)
+    expect([path, headers.get('surrogate-key')]).toEqual([path, aliasKeys().join(' ')])
+  }
+  const missing = await form('/missing.js')
+  expect([missing.status, marks(missing), missing.headers.get('cache-control')]).toEqual([
+    404,
+    {},
+    'no-store',
+  ])
+})
+
+test('a file of an earlier deployment carries the keys of both', async () => {
+  await setUp()
+  const name = 'assets/app-4f9a1b2c.js'
+  const seed = { owner: 'acme', repo: 'docs', alias: 'production' }
+  const earlier = await seedDeployment(app, { ...seed, sha: 'b'.repeat(40), files: { [name]: 'old' } })
+  app.advance(1000)
+  site = await seedDeployment(app, { ...seed, sha: 'c'.repeat(40), files: { 'index.html': 'new' } })
+  for (const _ of ['first', 'again']) {
+    const answer = await at(`/${name}`)
+    expect([answer.status, answer.headers.get('surrogate-key')]).toEqual([
+      200,
+      [...aliasKeys(), `d-${earlier.deploymentId}`].join(' '),
+    ])
+  }
+})
+
 test('explaining an address names its keys', async () => {
   await setUp()
   const explained = async (path: string) => {

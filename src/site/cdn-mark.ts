@@ -1,5 +1,5 @@
 import type { CdnKind } from '../config/cdn.ts'
-import type { Config } from '../config/config.ts'
+import type { Context } from '../context.ts'
 
 /** Where caches read keys; a site's own values never reach them. */
 const KEY_HEADERS = ['surrogate-key', 'xkey', 'cache-tag'] as const
@@ -47,6 +47,26 @@ class PreparedMark implements CdnMark {
   }
 }
 
+/** For a site that ends: the time that it has left shrinks, so nothing can be made once. */
+class EndingMark implements CdnMark {
+  readonly put: (headers: Headers) => void
+
+  constructor(put: (headers: Headers) => void) {
+    this.put = put
+  }
+
+  whole(plain: Headers): Headers {
+    const headers = new Headers(plain)
+    this.put(headers)
+    return headers
+  }
+
+  init = (plain: ResponseInit & { headers: Headers }): ResponseInit => ({
+    ...plain,
+    headers: this.whole(plain.headers),
+  })
+}
+
 /** Keeps an answer out of the CDN, whatever was said before. */
 export function keepFromCdn(headers: Headers): void {
   for (const name of [...KEY_HEADERS, 'surrogate-control']) headers.delete(name)
@@ -62,15 +82,15 @@ const NOT_KEPT: CdnMark = new PreparedMark(keepFromCdn)
 /** The marks of one site: its cacheable answers, and those that hold a file of an earlier deployment. */
 export class CdnMarks {
   readonly own: CdnMark
-  readonly #config: Config
+  readonly #ctx: Told
   readonly #kind: CdnKind
-  readonly #keys: readonly string[]
+  readonly #site: Keyed
   readonly #withEarlier = new Map<string, CdnMark>()
 
-  constructor(config: Config, kind: CdnKind, keys: readonly string[]) {
-    this.#config = config
+  constructor(ctx: Told, kind: CdnKind, site: Keyed) {
+    this.#ctx = ctx
     this.#kind = kind
-    this.#keys = keys
+    this.#site = site
     this.own = this.#make([])
   }
 
@@ -82,10 +102,18 @@ export class CdnMarks {
   }
 
   #make(more: readonly string[]): CdnMark {
-    const keys = [...this.#keys, ...more]
-    return new PreparedMark((headers) => markCacheable(headers, this.#kind, this.#config.cdnMaxAge, keys))
+    const { endsAt } = this.#site
+    const { config, now } = this.#ctx
+    const { cdnMaxAge } = config
+    const keys = [...cacheKeysOf(this.#site), ...more]
+    const mark = (headers: Headers, maxAge: number) => markCacheable(headers, this.#kind, maxAge, keys)
+    return endsAt === null
+      ? new PreparedMark((headers) => mark(headers, cdnMaxAge))
+      : new EndingMark((headers) => mark(headers, Math.min(cdnMaxAge, secondsUntil(endsAt, now()))))
   }
 }
+
+const secondsUntil = (at: number, now: number): number => Math.max(0, Math.floor((at - now) / 1000))
 
 function markCacheable(headers: Headers, kind: CdnKind, maxAge: number, keys: readonly string[]): void {
   if (!isForEverybody(headers)) {
@@ -106,10 +134,17 @@ const isForEverybody = (headers: Headers): boolean =>
   !/\b(?:private|no-store)\b/i.test(headers.get('cache-control') ?? '') &&
   !/(?:^|,)\s*(?:\*|cookie|authorization)\s*(?:,|$)/i.test(headers.get('vary') ?? '')
 
-type Keyed = { project: { id: string }; alias: { id: string } | null; deploymentId: string }
+type Keyed = {
+  project: { id: string }
+  alias: { id: string } | null
+  deploymentId: string
+  /** The CDN keeps nothing for longer. */
+  endsAt: number | null
+}
+type Told = Pick<Context, 'config' | 'now'>
 
 /** The keys of a site's cacheable answers. contract 18 §8. */
-export const cacheKeysOf = ({ project, alias, deploymentId }: Keyed): string[] => [
+const cacheKeysOf = ({ project, alias, deploymentId }: Keyed): string[] => [
   keyOfProject(project.id),
   ...(alias === null ? [] : [`a-${alias.id}`]),
   keyOfDeployment(deploymentId),
@@ -119,8 +154,8 @@ export const keyOfProject = (id: string): string => `p-${id}`
 const keyOfDeployment = (id: string): string => `d-${id}`
 
 /** Null without a CDN. */
-export const cdnMarksOf = (config: Config, site: Keyed): CdnMarks | null =>
-  config.cdnKind === null ? null : new CdnMarks(config, config.cdnKind, cacheKeysOf(site))
+export const cdnMarksOf = (ctx: Told, site: Keyed): CdnMarks | null =>
+  ctx.config.cdnKind === null ? null : new CdnMarks(ctx, ctx.config.cdnKind, site)
 
 /**
  * The mark of an answer; undefined without a CDN. `isConditional`: a line with a condition takes the path, held or not.

@@ -159,12 +159,13 @@ function toSite(
         ? null
         : { id: row.aliasId, name: row.aliasName, expiresAt: row.expiresAt },
     deploymentId: row.deploymentId,
+    endsAt: row.isLocked === 1 ? null : row.expiresAt,
   }
   return {
     kind: 'site',
     host: mapping?.hostname ?? `${row.label ?? ''}.${ctx.config.baseDomain}`,
     ...shown,
-    cdn: cdnMarksOf(ctx.config, shown),
+    cdn: cdnMarksOf(ctx, shown),
     commitSha: row.commitSha,
     version: row.version,
     revision: row.revision,
@@ -183,7 +184,6 @@ function toSite(
     isShared: visibility.isPublic,
     isOpen: visibility.isPublic && !rules.some(({ record }) => record.isEnabled),
     privateSiteResponse: row.privateSiteResponse,
-    endsAt: row.isLocked === 1 ? null : row.expiresAt,
   }
 }
 

@@ -5,6 +5,7 @@ import { type CdnReceiver, cdnReceiver } from '../../testing/cdn-receiver.ts'
 import { type Seeded, seedDeployment } from '../../testing/seed.ts'
 import { type TestApp, testApp } from '../../testing/test-app.ts'
 import { until } from '../../testing/until.ts'
+import { endDuePreviews } from '../aliases/previews/due.ts'
 import { sendDuePurges } from './dispatch.ts'
 import { openTargets } from './targets.ts'
 
@@ -148,6 +149,107 @@ test('what changes says which keys go; what is rolled back or changes nothing le
   expect(await keysAfter(() => call('DELETE', project))).toContain(key.p)
 })
 
+type Key = 'p' | 'a' | 'd'
+type Made = { id: string }
+const makeDomain = async (): Promise<string> => {
+  const json = { projectId: site.projectId, hostname: 'docs.localhost', alias: 'production' }
+  return ((await (await call('POST', '/api/domains', json)).json()) as Made).id
+}
+const makeRule = async (): Promise<string> => {
+  const json = { proxyType: 'redirect', pathPattern: '/old', targetUrl: '/new', status: 301 }
+  const path = `/api/proxy-rules/project/${site.projectId}`
+  return ((await (await call('POST', path, json)).json()) as Made).id
+}
+const splitDomain = async (): Promise<string> => {
+  const id = await makeDomain()
+  await call('PUT', `/api/domains/${id}/traffic`, { weights: [{ alias: 'production', weight: 100 }] })
+  return id
+}
+const nothing = async () => ''
+const alias = (json: unknown) => () => call('PATCH', `/api/aliases/${site.aliasId}`, json)
+const project = (json: unknown) => () => call('PATCH', `/api/projects/${site.projectId}`, json)
+
+const changes: [
+  what: string,
+  keys: Key[],
+  before: () => Promise<string>,
+  change: (id: string) => Promise<unknown>,
+][] = [
+  ['alias: public', ['a'], nothing, alias({ isPublic: false })],
+  ['alias: single-page app', ['a'], nothing, alias({ isSpa: true })],
+  ['alias: role', ['a'], nothing, alias({ requiredRole: 'viewer' })],
+  ['alias: lock', ['a'], nothing, alias({ isLocked: true })],
+  ['alias: clean addresses', ['a'], nothing, alias({ htmlHandling: 'none' })],
+  ['alias: end', ['a'], nothing, alias({ expiresAt: '2026-12-20T12:00:00.000Z' })],
+  ['alias: deleted', ['a'], nothing, () => call('DELETE', `/api/aliases/${site.aliasId}`)],
+  ['project: visibility', ['p'], nothing, project({ isPublic: false })],
+  ['project: role', ['p'], nothing, project({ requiredRole: 'viewer' })],
+  ['project: single-page app', ['p'], nothing, project({ isSpa: true })],
+  ['rule: made', ['p'], nothing, makeRule],
+  [
+    'rule: changed',
+    ['p'],
+    makeRule,
+    (id) => call('PATCH', `/api/proxy-rules/${id}`, { targetUrl: '/newer' }),
+  ],
+  ['rule: deleted', ['p'], makeRule, (id) => call('DELETE', `/api/proxy-rules/${id}`)],
+  ['domain: made', ['p'], nothing, makeDomain],
+  ['domain: changed', ['p'], makeDomain, (id) => call('PATCH', `/api/domains/${id}`, { isSpa: true })],
+  ['domain: deleted', ['p'], makeDomain, (id) => call('DELETE', `/api/domains/${id}`)],
+  [
+    'traffic: set',
+    ['p'],
+    makeDomain,
+    (id) => call('PUT', `/api/domains/${id}/traffic`, { weights: [{ alias: 'production', weight: 100 }] }),
+  ],
+  ['traffic: ended', ['p'], splitDomain, (id) => call('DELETE', `/api/domains/${id}/traffic`)],
+]
+
+test.each(changes)('%s: %p', async (_, keys, before, change) => {
+  await setUp()
+  const id = await before()
+  await settleAll()
+  await settleAll()
+  await change(id)
+  const ids = { p: site.projectId, a: site.aliasId, d: site.deploymentId }
+  expect(waiting()).toEqual(keys.map((key) => `${key}-${ids[key]}`))
+})
+
+test('a preview that time ends', async () => {
+  await setUp()
+  await alias({ expiresAt: '2026-11-25T12:00:00.000Z' })()
+  await settleAll()
+  await settleAll()
+  app.advance(7 * DAY_MS)
+  expect(waiting()).toEqual([])
+  await endDuePreviews(app.ctx)
+  expect(waiting()).toContain(`a-${site.aliasId}`)
+})
+
+test('an alias made and one moved; the deployment deleted that it left', async () => {
+  await setUp()
+  const next = await seedDeployment(app, {
+    owner: 'acme',
+    repo: 'docs',
+    sha: 'b'.repeat(40),
+    files: { x: 'x' },
+  })
+  await settleAll()
+  await settleAll()
+  await call('PATCH', `/api/aliases/${site.aliasId}`, { deploymentId: next.deploymentId })
+  expect(waiting()).toEqual([`a-${site.aliasId}`])
+  await settleAll()
+  const made = await call('POST', '/api/aliases', {
+    projectId: site.projectId,
+    name: 'beta',
+    deploymentId: next.deploymentId,
+  })
+  expect(waiting()).toEqual([`a-${((await made.json()) as Made).id}`])
+  await settleAll()
+  await call('DELETE', `/api/deployments/${site.deploymentId}`)
+  expect(waiting()).toContain(`d-${site.deploymentId}`)
+})
+
 test('a second version of a commit forgets the one before it, which the addresses of the commit showed', async () => {
   await setUp()
   app.ctx.db.sqlite.run(
@@ -232,6 +334,31 @@ test.each([
   await sendDuePurges(app.ctx)
   expect(await state()).toMatchObject({ pending: 1, failing: 1, lastPurge: { status } })
   expect(cdn?.received).toHaveLength(1)
+})
+
+test.each([
+  ['webhook', 0],
+  ['cloudflare', 1],
+])('%s answers without an end: it is read no further than an answer that matters', async (kind, failing) => {
+  const [cdn] = await setUp(kind, { env: TOKEN })
+  let sentBytes = 0
+  const isCut = new Promise<void>((resolve) =>
+    cdn?.answerWith((response) => {
+      const piece = Buffer.alloc(64 * 1024, ' ')
+      const more = (): void => {
+        while (!response.destroyed && response.write(piece)) sentBytes += piece.length
+      }
+      response.on('close', resolve)
+      response.on('drain', more)
+      response.writeHead(200)
+      more()
+    }),
+  )
+  await purge()
+  await sendDuePurges(app.ctx)
+  await isCut
+  expect(sentBytes).toBeLessThan(64 * 1024 * 1024)
+  expect(await state()).toMatchObject({ pending: 1, failing, lastPurge: { status: 200 } })
 })
 
 test.each([
