@@ -40,7 +40,8 @@ function write(files: Record<string, string>): void {
   }
 }
 
-type Told = { code: number; text: string; status: string | undefined }
+/** `places`: each of the texts that a person reads by itself. */
+type Told = { code: number; text: string; places: string[]; status: string | undefined }
 
 async function byCommand(repo: string, isForced: boolean): Promise<Told> {
   const flags = ['--alias', 'production', '--public', ...(isForced ? ['--force'] : [])]
@@ -48,7 +49,8 @@ async function byCommand(repo: string, isForced: boolean): Promise<Told> {
   const { code, stdout, stderr } = await runSvc([...at, ...flags], {
     env: { HOME: '/nonexistent', SVC_API_KEY: key },
   })
-  return { code, text: stdout + stderr, status: /^release (\w+)/m.exec(stdout)?.[1] }
+  const text = stdout + stderr
+  return { code, text, places: [text], status: /^release (\w+)/m.exec(stdout)?.[1] }
 }
 
 async function byAction(repo: string, isForced: boolean): Promise<Told> {
@@ -63,7 +65,7 @@ async function byAction(repo: string, isForced: boolean): Promise<Told> {
       token: '',
     },
   )
-  return { code, text: log + summary, status: outputs['release-status'] }
+  return { code, text: log + summary, places: [log, summary], status: outputs['release-status'] }
 }
 let actions = 0
 
@@ -160,6 +162,17 @@ describe.each([
     expect(text).toContain('_headers:1 ')
   }, 60_000)
 
+  test('what the report finds is printed once each, and so is a note that says the same', async () => {
+    write({ 'home.html': '<a href="/gone.html">x</a>', id_rsa: 'no key', _redirects: '/bad\n' })
+    const { code, text, places } = await publish(`site${count}`, false)
+    expect(code).toBe(0)
+    const timesIn = (place: string, said: string) => place.split(said).length - 1
+    for (const place of places)
+      for (const said of ['/gone.html', 'id_rsa', 'redirects:1 '])
+        expect([said, timesIn(place, said)]).toEqual([said, 1])
+    expect(timesIn(text, 'index.html')).toBe(1)
+  }, 60_000)
+
   test.each([
     [
       'a checks file that is wrong',
@@ -177,3 +190,22 @@ describe.each([
     60_000,
   )
 })
+
+test('svc deploy --json has the findings of the report', async () => {
+  write({ 'home.html': '<a href="/gone.html">x</a>', id_rsa: 'no key' })
+  const at = ['deploy', folder, '--project', `acme/site${count}`, '--api-url', server.url]
+  const flags = ['--alias', 'production', '--public', '--json']
+  const { code, stdout } = await runSvc([...at, ...flags], {
+    env: { HOME: '/nonexistent', SVC_API_KEY: key },
+  })
+  const { report, notes } = JSON.parse(stdout)
+  expect([code, report.status]).toEqual([0, 'complete'])
+  expect(report.findings).toEqual(
+    expect.arrayContaining([
+      expect.objectContaining({ kind: 'link-missing', severity: 'warning', file: 'home.html', line: 1 }),
+      expect.objectContaining({ kind: 'secret-published', severity: 'error', file: 'id_rsa' }),
+      expect.objectContaining({ kind: 'start-page-missing', severity: 'warning' }),
+    ]),
+  )
+  expect(notes).toEqual([expect.objectContaining({ code: 'NO_START_PAGE' })])
+}, 60_000)

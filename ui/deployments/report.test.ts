@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import type { RoutingView } from '../../src/modules/deployments/routing/view.ts'
 import type { ReportView } from '../../src/modules/reports/model.ts'
 import { seedDeployment } from '../../src/testing/seed.ts'
 import { type TestApp, testApp } from '../../src/testing/test-app.ts'
@@ -57,8 +58,19 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
+const NO_ROUTING: RoutingView = { folder: '', redirects: [], headers: [], problems: [] }
+const lineOf = (line: number) => ({
+  line,
+  source: `/old-${line}`,
+  query: { id: ':id' },
+  target: EVIL,
+  status: 301,
+  force: true,
+  conditions: { Role: ['viewer', 'admin'] },
+})
+
 /** The page, with the records that a real one has. */
-async function shown(report: ReportView | null): Promise<string> {
+async function shown(report: ReportView | null, inForce = NO_ROUTING): Promise<string> {
   const record = async (path: string) => (await (await app.call('GET', path, { as: ADMIN })).json()) as never
   const props = {
     user: { id: 'u', name: 'Ann', email: 'ann@example.com', role: 'admin' } as never,
@@ -66,6 +78,7 @@ async function shown(report: ReportView | null): Promise<string> {
     project: await record(`/api/projects/${ids.projectId}`),
     deployment: await record(`/api/deployments/${ids.deploymentId}`),
     report,
+    inForce,
   }
   return renderPart(reportPage(props))
 }
@@ -93,7 +106,28 @@ test('findings stand by severity, with how many there are besides, and nothing o
   ])
     expect(html).toContain(text)
   expect(html).toContain('And 100 more.')
+})
+
+test('what is in force stands as tables: a hundred lines, then the way to all', async () => {
+  const html = await shown(REPORT, {
+    folder: '',
+    redirects: Array.from({ length: 102 }, (_, at) => lineOf(at + 1)),
+    headers: [{ line: 7, path: EVIL, set: [{ name: 'x-a', value: EVIL }], unset: ['x-b'] }],
+    problems: [],
+  })
+  expect(html).not.toContain('<img')
+  for (const text of [
+    '/old-100 id=:id',
+    '301, forced',
+    'Role=viewer,admin',
+    'x-a: ',
+    'without',
+    'And 2 more',
+  ])
+    expect(html).toContain(text)
+  expect(html).not.toContain('/old-101')
   expect(html).toContain(`href="/api/deployments/${ids.deploymentId}/routing"`)
+  expect(await shown(REPORT)).not.toContain('in force')
 })
 
 test('while it is made the page says so and leads to itself', async () => {

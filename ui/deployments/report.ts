@@ -1,3 +1,4 @@
+import type { RoutingView } from '../../src/modules/deployments/routing/view.ts'
 import type { DeploymentView } from '../../src/modules/deployments/service.ts'
 import type { ReportView } from '../../src/modules/reports/model.ts'
 import { badge } from '../components/badge.ts'
@@ -15,11 +16,13 @@ import { time } from '../components/time.ts'
 import { type ProjectPageBase, projectFrame, projectHref } from '../frame/project-frame.ts'
 import { comparisonList, comparisonSummary } from './comparison.ts'
 import { deploymentHref } from './deployment-table.ts'
+import { routingInForce } from './routing-in-force.ts'
 
 type ReportPageProps = ProjectPageBase & {
   deployment: DeploymentView
   /** Null for a deployment that was published before there were reports. */
   report: ReportView | null
+  inForce: RoutingView
 }
 
 /** What a publish did to the site, and what is wrong in it. */
@@ -177,7 +180,7 @@ const changes = (
 
 const sizeOf = (bytes: number | null): string | null => (bytes === null ? null : formatSize(bytes))
 
-const routing = ({ deployment }: ReportPageProps, { routing }: ReportView): Html =>
+const routing = ({ deployment, inForce }: ReportPageProps, { routing }: ReportView): Html =>
   card(
     {
       id: 'routing',
@@ -186,7 +189,7 @@ const routing = ({ deployment }: ReportPageProps, { routing }: ReportView): Html
     },
     html`
       ${routing.problems.length > 0 && refusedLines(routing)}
-      ${linkButton({ label: 'What is in force (JSON)', href: `/api/deployments/${deployment.id}/routing`, kind: 'secondary' })}
+      ${routingInForce(deployment.id, inForce)}
     `,
   )
 

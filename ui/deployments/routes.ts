@@ -10,6 +10,7 @@ import {
   listFolder,
 } from '../../src/modules/deployments/browse.ts'
 import { heldRelease, releaseHeld } from '../../src/modules/deployments/publish/held.ts'
+import { getRouting } from '../../src/modules/deployments/routing/view.ts'
 import {
   aboutDeployment,
   type DeploymentView,
@@ -112,7 +113,14 @@ function showDeployment(
 function showReport(ctx: Context, request: Request, { id, deploymentId }: Place): Response {
   const looking = lookAt(ctx, request, id)
   const deployment = getDeployment(ctx, looking.grant, deploymentId)
-  return page(reportPage({ ...looking, deployment, report: reportOf(ctx, deploymentId) }))
+  return page(
+    reportPage({
+      ...looking,
+      deployment,
+      report: reportOf(ctx, deploymentId),
+      inForce: getRouting(ctx, looking.grant, deploymentId, undefined),
+    }),
+  )
 }
 
 /** A SHA may be the beginning of a longer one. */

@@ -31,7 +31,7 @@ async function fill(appliance: Appliance, folder: (files: Record<string, string>
   const { key } = await make('/api/api-keys', { name: 'ci', projectId: id })
   const logo = '<svg xmlns="http://www.w3.org/2000/svg"/>'
   for (const sha of ['aaaaaaaaaaaaaaaa', 'bbbbbbbbbbbbbbbb']) {
-    const site = folder({ 'index.html': sha, 'assets/logo.svg': logo, 'a.js': CODE })
+    const site = folder({ 'index.html': sha, 'assets/logo.svg': logo, 'a.js': CODE, ...BROKEN })
     const where = ['--api-url', appliance.url, '--project', 'acme/website', '--alias', 'production']
     await appliance.svc(['deploy', site, ...where, '--sha', sha], { SVC_API_KEY: key })
   }
@@ -69,6 +69,15 @@ async function fill(appliance: Appliance, folder: (files: Record<string, string>
   const rulePages = await seedRules(appliance, id, alias.id)
   const data = await seedData(appliance, id)
   return { project: id, deployment: older.id, alias: alias.id, ...others, rules: rulePages, data }
+}
+
+/** What a deploy report finds of each severity, and routing that is in force. */
+const BROKEN = {
+  'broken.html': '<a href="/nowhere">x</a>',
+  'node_modules/x.js': '',
+  id_rsa: 'no key',
+  _redirects: '/old/* /:splat\n/id id=:id /items/:id 302! Language=de,fr\n/no-target\n',
+  _headers: '/*\n  X-A: b\n  ! X-Robots-Tag\n',
 }
 
 /** Code with a word of each colour. */

@@ -17,6 +17,7 @@ export type Appliance = {
   plainPort: number
   /** Origin of the admin; the host of a site has the same port. */
   url: string
+  dataDir: string
   /** Its output so far. */
   output(): string
   /** Runs a command of the same executable. Returns both output streams together. */
@@ -55,6 +56,7 @@ export async function startAppliance(
     port,
     plainPort,
     url: `${isTls ? 'https' : 'http'}://${adminHost}:${port}`,
+    dataDir: home,
     output,
     svc: (args, extra = {}) => run(args, home, { ...systemEnv(), ...extra }),
     async asAdmin(method, path, json) {

@@ -1,3 +1,4 @@
+import type { RoutingView } from '../../src/modules/deployments/routing/view.ts'
 import type { ReportView } from '../../src/modules/reports/model.ts'
 
 /** A report with findings of each severity. */
@@ -52,3 +53,34 @@ export const sampleReport: ReportView = {
   createdAt: '2026-11-01T10:00:00.000Z',
   completedAt: '2026-11-01T10:00:05.000Z',
 }
+
+export const sampleRouting: RoutingView = {
+  folder: '',
+  redirects: [
+    {
+      line: 1,
+      source: '/old/*',
+      query: {},
+      target: '/new/:splat',
+      status: 301,
+      force: false,
+      conditions: {},
+    },
+    {
+      line: 2,
+      source: '/list',
+      query: { id: ':id' },
+      target: '/items/:id',
+      status: 302,
+      force: true,
+      conditions: { Language: ['de', 'fr'] },
+    },
+    { line: 3, source: '/gone', query: {}, target: null, status: 410, force: false, conditions: {} },
+  ],
+  headers: [
+    { line: 1, path: '/*', set: [{ name: 'x-frame-options', value: 'DENY' }], unset: ['x-robots-tag'] },
+  ],
+  problems: [],
+}
+
+export const sampleNoRouting: RoutingView = { folder: '', redirects: [], headers: [], problems: [] }

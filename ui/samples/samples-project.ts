@@ -35,7 +35,7 @@ import {
   viewer,
   wrong,
 } from './sample-data.ts'
-import { sampleReport } from './sample-report.ts'
+import { sampleNoRouting, sampleReport, sampleRouting } from './sample-report.ts'
 
 const list = { search: '', page: 1, pages: 1 }
 export const projectSamples = [
@@ -178,18 +178,25 @@ export const projectSamples = [
     versions: [newest],
     before: null,
   }),
-  sample('report', reportPage, { ...owner, deployment: newest, report: sampleReport }),
+  sample('report', reportPage, {
+    ...owner,
+    deployment: newest,
+    report: sampleReport,
+    inForce: sampleRouting,
+  }),
   sample('report-running', reportPage, {
     ...owner,
     deployment: newest,
     report: { ...sampleReport, status: 'running', findings: [], kinds: {}, completedAt: null },
+    inForce: sampleRouting,
   }),
   sample('report-nothing-found', reportPage, {
     ...owner,
     deployment: newest,
     report: { ...sampleReport, comparedWith: null, findings: [], kinds: {} },
+    inForce: sampleNoRouting,
   }),
-  sample('report-none', reportPage, { ...owner, deployment: newest, report: null }),
+  sample('report-none', reportPage, { ...owner, deployment: newest, report: null, inForce: sampleNoRouting }),
   sample('folder', folderPage, {
     ...owner,
     deployment: newest,

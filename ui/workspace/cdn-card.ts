@@ -8,16 +8,23 @@ import { time } from '../components/time.ts'
 export const cdnCard = ({ kind, pending, failing, lastPurge }: CdnView): Html | false =>
   kind !== null &&
   card(
-    { id: 'cdn', title: 'CDN', about: 'What a change makes old is purged by itself, twice.' },
+    { id: 'cdn', title: 'CDN', about: 'It is told by itself which answers a change made old.' },
     details([
       ['Kind', html`<code>${kind}</code>`],
-      ['Pending', failing === 0 ? String(pending) : `${pending}, of which ${failing} failed before`],
+      ['To be told', pendingWords(pending, failing)],
       ['Last purge', time(lastPurge?.at ?? null, 'none yet')],
       ...(lastPurge === null ? [] : [lastAnswer(lastPurge)]),
     ]),
   )
 
+const pendingWords = (pending: number, failing: number): string =>
+  failing === 0 ? keyCount(pending) : `${keyCount(pending)}; ${failing} failed before and will be tried again`
+
 const lastAnswer = ({ keys, status }: NonNullable<CdnView['lastPurge']>): [string, string] => [
   'Its answer',
-  `${status ?? 'none'}, for ${keys.length} ${keys.length === 1 ? 'key' : 'keys'}`,
+  status === null
+    ? `none, for ${keyCount(keys.length)}: it cannot be reached, or was too slow`
+    : `${status}, for ${keyCount(keys.length)}`,
 ]
+
+const keyCount = (count: number): string => `${count} ${count === 1 ? 'key' : 'keys'}`

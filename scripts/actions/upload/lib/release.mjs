@@ -1,3 +1,4 @@
+import { objectOf } from './object-of.mjs'
 import { singleLine } from './single-line.mjs'
 
 /**
@@ -24,12 +25,6 @@ export function readRelease(release) {
       ),
   }
 }
-
-/**
- * @param {unknown} value
- * @returns {Record<string, unknown>}
- */
-const objectOf = (value) => (typeof value === 'object' && value !== null ? { ...value } : {})
 
 /**
  * Why the alias or preview of this name is where it was; undefined if nothing is to be said.

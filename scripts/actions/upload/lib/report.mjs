@@ -1,3 +1,5 @@
+import { objectOf } from './object-of.mjs'
+
 const LONGEST_WAIT_MS = 30_000
 const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 1_000
@@ -106,12 +108,6 @@ const countOf = (troubles) => troubles.reduce((sum, { shown, more }) => sum + sh
  * @param {string} noun
  */
 const amount = (count, noun) => `${count} ${noun}${count === 1 ? '' : 's'}`
-
-/**
- * @param {unknown} value
- * @returns {Json} An empty one where it is none.
- */
-const objectOf = (value) => (typeof value === 'object' && value !== null ? { ...value } : {})
 
 /** @param {unknown} value */
 const listOf = (value) => (Array.isArray(value) ? value.map(objectOf) : [])

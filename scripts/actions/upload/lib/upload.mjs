@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { callApi } from './api.mjs'
 import { ActionFailure, ApiFailure, messageOf } from './failure.mjs'
+import { objectOf } from './object-of.mjs'
 import { readRelease } from './release.mjs'
 import { expectedReport, waitForReport } from './report.mjs'
 import { isPassing, LostUpload, retrying } from './retry.mjs'
@@ -148,14 +149,6 @@ function readPublished(raw) {
     release: readRelease(release),
     notes: (Array.isArray(notes) ? notes : []).flatMap((note) => textOf(objectOf(note)['message']) ?? []),
   }
-}
-
-/**
- * @param {unknown} value
- * @returns {Json} An empty one where it is none.
- */
-function objectOf(value) {
-  return typeof value === 'object' && value !== null ? { ...value } : {}
 }
 
 /** @param {unknown} value */

@@ -8,7 +8,7 @@ import { requireDeployment } from '../service.ts'
 import type { routingView } from './model.ts'
 import { NO_ROUTING, readCompiled } from './stored.ts'
 
-type RoutingView = Static<typeof routingView>
+export type RoutingView = Static<typeof routingView>
 
 /** The routing that is in force in a folder of a deployment, by default the one that its host serves. contract 13 §7. */
 export function getRouting(ctx: Context, grant: Grant, id: string, folder: string | undefined): RoutingView {

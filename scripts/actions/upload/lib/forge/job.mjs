@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { objectOf } from '../object-of.mjs'
 
 /**
  * What the job was started for, as GitHub, Forgejo and Gitea say it.
@@ -94,14 +95,6 @@ function readEvent(env) {
   } catch {
     return undefined
   }
-}
-
-/**
- * @param {unknown} value
- * @returns {Record<string, unknown>}
- */
-function objectOf(value) {
-  return typeof value === 'object' && value !== null ? { ...value } : {}
 }
 
 /** @param {unknown} value */
