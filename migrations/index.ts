@@ -28,7 +28,9 @@ import retentionAndQuotas from './0024_retention_and_quotas.sql' with { type: 't
 import mailNotices from './0025_mail_notices.sql' with { type: 'text' }
 import routingFiles from './0026_routing_files.sql' with { type: 'text' }
 import siteSettings from './0027_site_settings.sql' with { type: 'text' }
+import deploymentReports from './0028_deployment_reports.sql' with { type: 'text' }
 import releaseChecks from './0029_release_checks.sql' with { type: 'text' }
+import cdnPurges from './0031_cdn_purges.sql' with { type: 'text' }
 
 /** Append only: an applied migration is never edited, renamed or reordered. Imported as text, so they are in the executable. */
 export const migrations: readonly Migration[] = [
@@ -59,7 +61,9 @@ export const migrations: readonly Migration[] = [
   { name: '0025_mail_notices', sql: mailNotices },
   { name: '0026_routing_files', sql: routingFiles },
   { name: '0027_site_settings', sql: siteSettings },
+  { name: '0028_deployment_reports', sql: deploymentReports },
   { name: '0029_release_checks', sql: releaseChecks },
+  { name: '0031_cdn_purges', sql: cdnPurges },
 ]
 
 /**

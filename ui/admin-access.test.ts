@@ -51,6 +51,7 @@ const TABLE: [route: string, who: Who][] = [
   ['GET /projects/:id/deployments', 'viewer'],
   ['GET /projects/:id/deployments/:deploymentId', 'viewer'],
   ['POST /projects/:id/deployments/:deploymentId', 'contributor'],
+  ['GET /projects/:id/deployments/:deploymentId/report', 'viewer'],
   ['GET /projects/:id/deployments/:deploymentId/files', 'viewer'],
   ['GET /projects/:id/aliases', 'viewer'],
   ['POST /projects/:id/aliases', 'contributor'],

@@ -18,6 +18,7 @@ const TABLE: [route: string, fields?: Record<string, string>][] = [
   ['GET /projects/:id/deployments/:deploymentId'],
   ['POST /projects/:id/deployments/:deploymentId', { intent: 'create-alias', name: 'next' }],
   ['POST /projects/:id/deployments/:deploymentId', { intent: 'delete' }],
+  ['GET /projects/:id/deployments/:deploymentId/report'],
   ['GET /projects/:id/deployments/:deploymentId/files'],
   ['GET /projects/:id/deployments/:deploymentId/files?path=index.html'],
 

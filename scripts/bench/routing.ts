@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { addMembersOnly } from './lib/accounts.ts'
-import { commitOf, words, writeTree } from './lib/content.ts'
+import { comparePublishes } from './lib/compare-publishes.ts'
+import { commitOf, words } from './lib/content.ts'
 import type { Lab } from './lib/lab.ts'
 import { ask, type LoadResult, load } from './lib/load.ts'
 import type { Pace } from './lib/pace.ts'
@@ -9,12 +10,10 @@ import { untilQuiet } from './lib/proc.ts'
 import type { Bar, Line } from './lib/report.ts'
 import { LAST_LINE, writeFullRouting } from './lib/routing-files.ts'
 import { interleave, median, ratios } from './lib/stats.ts'
-import { packed, publish, publishArchive, type Svc, startSvc } from './lib/svc.ts'
+import { publish, type Svc, startSvc } from './lib/svc.ts'
 
-const FILES = 5000
 const FILE_BYTES = 1024
 const PAGE = '/page.html'
-const VARIANTS_MS = 180_000
 
 /** A request to one site. */
 type Subject = { svc: Svc; host: string; path: string; headers: Record<string, string>; status: number }
@@ -27,7 +26,8 @@ export async function benchRouting(lab: Lab, pace: Pace): Promise<Line[]> {
   const bare = await startSite(lab, false)
   const lines = [...(await compareServing(full, bare, pace)), ...(await compareBefore(lab, bare, pace))]
   for (const svc of [full, bare]) await svc.process.stop()
-  return [...lines, await comparePublishes(lab, pace)]
+  const publishes = { name: 'full routing files', bytes: FILE_BYTES, add: writeFullRouting }
+  return [...lines, await comparePublishes(lab, pace, publishes)]
 }
 
 async function startSite(lab: Lab, hasRouting: boolean, command?: readonly string[]): Promise<Svc> {
@@ -123,31 +123,3 @@ async function compare(pair: Pair, pace: Pace): Promise<Line> {
 }
 
 const cpu = (samples: readonly LoadResult[] = []) => samples.map(({ cpuMicros }) => cpuMicros)
-
-/** Contents new in every round, with both files and without them. */
-async function comparePublishes(lab: Lab, pace: Pace): Promise<Line> {
-  const svc = await startSvc(lab)
-  let turn = 0
-  const timed = async (kind: 'full' | 'bare'): Promise<number> => {
-    const site = lab.folder('texts')
-    turn += 1
-    writeTree(site, FILES, FILE_BYTES, turn)
-    if (kind === 'full') writeFullRouting(site)
-    const archive = await packed(site)
-    await untilQuiet(svc.process.pid, VARIANTS_MS)
-    const start = performance.now()
-    await publishArchive(svc, archive, commitOf(turn))
-    return performance.now() - start
-  }
-  for (const kind of ['full', 'bare'] as const) await timed(kind)
-  const results = await interleave(['full', 'bare'] as const, pace.rounds, timed)
-  await svc.process.stop()
-  const [full = [], bare = []] = [results.get('full'), results.get('bare')]
-  return {
-    name: `publish of ${FILES} files with full routing files, time`,
-    measure: 'with/without',
-    samples: ratios(full, bare),
-    bar: { atMost: 1.5, aim: 1.1 },
-    detail: `${median(full).toFixed(0)} ms with, ${median(bare).toFixed(0)} ms without`,
-  }
-}

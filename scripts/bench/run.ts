@@ -1,4 +1,5 @@
 import { benchAccounts } from './accounts.ts'
+import { benchCdn } from './cdn.ts'
 import { benchDeploy } from './deploy.ts'
 import { benchHosts } from './hosts.ts'
 import { type Lab, missingTools, openLab, pinSelf } from './lib/lab.ts'
@@ -8,6 +9,8 @@ import { benchPages } from './pages.ts'
 import { benchPaths } from './paths.ts'
 import { benchPipelines } from './pipelines.ts'
 import { benchProxy } from './proxy.ts'
+import { benchReleaseChecks } from './release-checks.ts'
+import { benchReport } from './report.ts'
 import { benchRetention } from './retention.ts'
 import { benchRollback } from './rollback.ts'
 import { benchRouting } from './routing.ts'
@@ -34,9 +37,12 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   writes: benchWrites,
   retention: benchRetention,
   webhooks: benchWebhooks,
+  cdn: benchCdn,
   versions: benchVersions,
   routing: benchRouting,
   'routing-memory': benchRoutingMemory,
+  'release-checks': benchReleaseChecks,
+  report: benchReport,
 }
 
 const USAGE = `usage: npm run bench -- [--rounds N] [--seconds N] [${Object.keys(BENCHES).join('|')}]…

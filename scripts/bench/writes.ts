@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { words, writeTree } from './lib/content.ts'
+import { commitOf, words, writeTree } from './lib/content.ts'
 import type { Lab } from './lib/lab.ts'
 import { type LoadResult, load } from './lib/load.ts'
 import type { Pace } from './lib/pace.ts'
@@ -126,7 +126,7 @@ async function comparePublishes(lab: Lab, own: Svc, other: Svc, pace: Pace): Pro
     writeTree(site, FILES, FILE_BYTES, round)
     await untilQuiet(svc.process.pid, VARIANTS_MS)
     const start = performance.now()
-    await publish(svc, site, round.toString(16).padStart(40, 'a'))
+    await publish(svc, site, commitOf(round))
     return performance.now() - start
   }
   const results = await interleave([own, other], pace.rounds, timed)

@@ -68,7 +68,7 @@ export type Connection = {
 
 /** One request per call; `retrying` repeats it. Answers are parsed JSON, undefined where there is none (204). */
 export type ApiClient = {
-  json(method: Method, path: string, body?: unknown): Promise<unknown>
+  json(method: Method, path: string, body?: unknown, timeoutMs?: number): Promise<unknown>
   /** Streams with backpressure. An error thrown by the stream is rethrown, and the request stays unfinished. */
   send(method: Method, path: string, body: StreamedBody): Promise<unknown>
 }
@@ -99,9 +99,9 @@ export function apiClient(options: Connection): ApiClient {
       },
     })
   return {
-    json: (method, path, body) =>
+    json: (method, path, body, timeoutMs = ANSWER_TIMEOUT_MS) =>
       call(method, path, {
-        signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS),
+        signal: AbortSignal.timeout(timeoutMs),
         ...(body === undefined
           ? {}
           : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),

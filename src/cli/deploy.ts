@@ -9,13 +9,14 @@ import {
   printableJson,
   UsageError,
 } from './command.ts'
-import { readChecks } from './deploy/checks.ts'
+import { readChecks, refuseWrongChecks } from './deploy/checks.ts'
 import { type FoundFile, findFiles } from './deploy/files.ts'
 import { type HashThread, startHashThread } from './deploy/hash-thread.ts'
 import { type HashedFile, hashFiles, manifestSha, unwrapped } from './deploy/manifest.ts'
 import { noteLeftOut, noteUncommitted, writeNotes } from './deploy/notes.ts'
 import { type Amount, createProgress, describeAmount, formatBytes, type Progress } from './deploy/progress.ts'
 import { isHeldBack, writeFailedChecks, writeRelease } from './deploy/release.ts'
+import { readReport, reportIn, writeRefused, writeReport } from './deploy/report.ts'
 import { readRouting, summaryOf, writeProblems } from './deploy/routing.ts'
 import {
   type DeployFlags,
@@ -53,13 +54,17 @@ Publishes the folder DIR. Only what the project does not hold yet is sent.
   --force               move the alias or preview although checks of the release fail, and say which
   --unwrap              without an index.html at the top, and with one in the only folder there, publish what is in
                         that folder, as if DIR were it
-  --dry-run             show what would be published, and send nothing
+  --dry-run             show what would be published, and what is wrong in _redirects, _headers and .svc/checks.yaml;
+                        send nothing
   --json                print one JSON object on stdout
 
 A proxy of HTTPS_PROXY or HTTP_PROXY is used, except for the hosts of NO_PROXY. Where git refuses to read the checkout, give
 --sha or allow it (safe.directory).
 
 Names that begin with a dot are left out, except .well-known; node_modules and __MACOSX too.
+What is refused of _redirects and _headers is printed as _redirects:12 and the reason. Then the server reads the pages; its
+report is awaited for 30 s, and its errors and warnings are printed, ten of a kind, with the address of the whole. They
+do not change the exit code. --json has all of it in "routing", "release" and "report".
 What the server says of it is printed on stderr, or is "notes" in the JSON: no start page (NO_START_PAGE), a site that
 lies in a folder (NESTED_FOLDER), a project that not everybody sees (PRIVATE_PROJECT).
 A .svc/checks.yaml in DIR, else the nearest above it, says what is checked before the alias moves; what fails is named.
@@ -120,7 +125,9 @@ async function deploy(folder: string, flags: Flags, io: Io, thread: HashThread |
     return EXIT.ok
   }
   const client = apiClient(requireConnection(settings, io))
-  const { files, target } = await readTarget(found(), { settings, folder, flags, io, progress, thread })
+  const read = await readTarget(found(), { settings, folder, flags, io, progress, thread })
+  const { files } = read
+  const target = { ...read.target, ...namedLeftOut(leftOut) }
   const sent = [...files, ...(await readChecks(folder, found(), flags.unwrap))]
   const job = { target, flags, io, progress }
   const published = await publish(client, { target, files: sent, progress, io }).catch(async (error) => {
@@ -128,15 +135,29 @@ async function deploy(folder: string, flags: Flags, io: Io, thread: HashThread |
     throw error
   })
   leaveVariables(job, published)
-  if (flags.json) writeJson(io, { ...published.answer, urls: published.urls, sent: published.sent })
-  else {
+  if (!flags.json) {
     writeSummary(io, target, files, published)
     writeRelease(io, published)
+    writeRefused(io, published)
   }
-  writeNotes({ folder, files, leftOut, isJson: flags.json }, target, published, progress)
+  const said = writeNotes({ folder, files, leftOut, isJson: flags.json }, target, published, progress)
   writeFailedChecks(io, target, published)
   await announce(job, isHeldBack(published) ? null : published)
+  const report = await readReport(client, published, io, progress)
+  if (flags.json) {
+    const { answer, urls, sent } = published
+    writeJson(io, { ...answer, ...reportIn(published, report), urls, sent })
+  } else writeReport(io, published, report, said)
   return isHeldBack(published) ? EXIT.failed : EXIT.ok
+}
+
+/** The server takes so many of them. contract 13 §7. */
+const MOST_LEFT_OUT = 100
+
+/** Without svc's own folder, which is read where it has to be. */
+function namedLeftOut(leftOut: readonly string[]): Pick<Target, 'leftOut'> {
+  const named = leftOut.filter((path) => path !== '.svc').slice(0, MOST_LEFT_OUT)
+  return named.length === 0 ? {} : { leftOut: named }
 }
 
 /** CI gives no secrets to the code of strangers, whose pull requests are no failures. contract 16 §2. */
@@ -155,6 +176,7 @@ async function showDeploy(
   noteLeftOut(leftOut, progress)
   const routing = readRouting(files)
   if (routing !== null) writeProblems(routing, io)
+  await refuseWrongChecks(await readChecks(folder, found(), flags.unwrap))
   const { files: fileCount, bytes: totalSize } = amountOf(files)
   if (flags.json) {
     const entries = files.map(({ path, size, sha256 }) => ({ path, size, sha256 }))

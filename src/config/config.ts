@@ -1,5 +1,6 @@
 import type { Cidr } from '../domain/ip-ranges.ts'
 import { BODY_OPTIONS, type BodyConfig } from './bodies.ts'
+import { CDN_OPTIONS, type CdnConfig, cdnConflict } from './cdn.ts'
 import { PIPELINES_OPTIONS, type PipelinesConfig } from './pipelines.ts'
 import { TLS_OPTIONS, type TlsConfig, tlsConflict } from './tls.ts'
 import { UPKEEP_OPTIONS, type UpkeepConfig } from './upkeep.ts'
@@ -29,7 +30,8 @@ export type { OidcProvider } from './values.ts'
 export type Config = TlsConfig &
   UpkeepConfig &
   BodyConfig &
-  PipelinesConfig & {
+  PipelinesConfig &
+  CdnConfig & {
     port: number
     host: string
     dataDir: string
@@ -248,6 +250,7 @@ const OPTIONS: { [K in keyof Config]: Option<Config[K]> } = {
   },
   ...BODY_OPTIONS,
   ...UPKEEP_OPTIONS,
+  ...CDN_OPTIONS,
 }
 
 type Source = {
@@ -271,7 +274,7 @@ export function loadConfig({ env, flags = {}, isTerminal = false }: Source): Con
   }
   if ((config['adminEmail'] === null) !== (config['adminPassword'] === null))
     throw new ConfigError('ADMIN_EMAIL and ADMIN_PASSWORD belong together: set both or neither')
-  const conflict = tlsConflict(config as Config)
+  const conflict = tlsConflict(config as Config) ?? cdnConflict(config as Config)
   if (conflict !== null) throw new ConfigError(conflict)
   return config as Config
 }

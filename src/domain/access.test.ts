@@ -44,6 +44,7 @@ const matrix: [
   ['Browse files', ['project:read'], true, true, true, true, false],
   ['Create deployment', ['deployment:create'], true, true, true, false, false],
   ['Delete deployment', ['deployment:delete'], true, true, false, false, false],
+  ['Purge the CDN', ['cdn:purge'], true, true, true, false, false],
   ['Configure traffic', ['traffic:configure'], true, true, true, false, false],
   ['Manage domains', ['domain:manage'], true, true, false, false, false],
   ['Manage settings', ['settings:manage'], true, true, false, false, false],

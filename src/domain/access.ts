@@ -10,6 +10,7 @@ export const PROJECT_ACTIONS = {
   'alias:write': 'contributor',
   'preview:end': 'contributor',
   'traffic:configure': 'contributor',
+  'cdn:purge': 'contributor',
   'secret:names': 'contributor',
   'deployment:delete': 'admin',
   'alias:manage': 'admin',

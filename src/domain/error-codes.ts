@@ -9,6 +9,7 @@ export const ERROR_CODES = {
   API_KEY_SUSPENDED: 'who made the key may not make it any more; an administrator can take it over',
   ARCHIVE_AS_FILE: 'an archive was sent as the only file; asFiles=true publishes it as it is',
   BACKUPS_NOT_SET_UP: 'the server has no BACKUP_DIR',
+  CDN_NOT_CONFIGURED: 'the server has no CDN_KIND, so there is nothing to purge',
   CHECKS_INVALID: 'the published .svc/checks.yaml is wrong; nothing was kept',
   CROSS_ORIGIN_REQUEST: 'a page of another site sent this',
   DISK_LOW: 'too little disk is free; nothing more is stored until some is',

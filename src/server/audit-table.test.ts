@@ -70,6 +70,7 @@ const CHANGES: [route: string, actions: string[], content?: Content][] = [
     ['traffic.set'],
     { json: { weights: [{ alias: 'production', weight: 100 }] } },
   ],
+  ['POST /api/projects/:projectId/purge', ['cdn.purge']],
   ['PUT /api/projects/:projectId/retention', ['retention.change'], { json: { keepLast: 5 } }],
   ['POST /api/projects/:projectId/retention/run', ['retention.run'], { json: { dryRun: false } }],
   ['PUT /api/projects/:projectId/release-checks', ['release_checks.set'], { json: {} }],

@@ -28,6 +28,7 @@ import { deviceRoutes } from '../modules/auth/device/routes.ts'
 import { callbackRoute } from '../modules/auth/handover/routes.ts'
 import { authRoutes } from '../modules/auth/routes.ts'
 import { backupRoutes } from '../modules/backups/routes.ts'
+import { cdnRoutes, purgeRoutes } from '../modules/cdn/routes.ts'
 import { deploymentRoutes } from '../modules/deployments/routes.ts'
 import { deploymentUploadRoutes } from '../modules/deployments/upload/routes.ts'
 import { domainRoutes } from '../modules/domains/routes.ts'
@@ -46,6 +47,7 @@ import { quotaRoutes } from '../modules/quotas/routes.ts'
 import { recordRoutes } from '../modules/records/routes.ts'
 import { releaseCheckRoutes } from '../modules/releases/routes.ts'
 import { siteEngine } from '../modules/releases/site-port.ts'
+import { reportRoutes } from '../modules/reports/routes.ts'
 import { retentionRoutes } from '../modules/retention/routes.ts'
 import { ruleSetHistoryRoutes, ruleSetRoutes } from '../modules/rule-sets/routes.ts'
 import { runRoutes } from '../modules/runs/routes.ts'
@@ -57,7 +59,7 @@ import { storageRoutes } from '../modules/storage/routes.ts'
 import { trafficRoutes } from '../modules/traffic/routes.ts'
 import { userRoutes } from '../modules/users/routes.ts'
 import { projectWebhookRoutes, webhookRoutes } from '../modules/webhooks/routes.ts'
-import { askableSite } from '../site/askable-site.ts'
+import { askableAlias, askableHost } from '../site/askable-site.ts'
 import { explain, projectOfUrl } from '../site/explain.ts'
 import { type ApiDoor, createApiDoor } from './api-door.ts'
 import type { Endpoints } from './route-request.ts'
@@ -69,8 +71,9 @@ const loadPipelineSchemas = async () =>
 export function createEndpoints(ctx: Context): Endpoints {
   const routes = createApi(ctx, (path) => api.isApiRoute(path))
   const api: ApiDoor = createApiDoor(ctx, withExplorer(routes, loadPipelineSchemas))
-  siteEngine(ctx).shownBy = (alias) =>
-    askableSite(ctx, { pages: pagesOf(ctx), isApiRoute: api.isApiRoute }, alias)
+  const site = { pages: pagesOf(ctx), isApiRoute: api.isApiRoute }
+  siteEngine(ctx).shownBy = (alias) => askableAlias(ctx, site, alias)
+  siteEngine(ctx).shownAt = (host) => askableHost(ctx, site, host)
   const adminPages = createPages(ctx, explainerOf(ctx, api.isApiRoute))
   return {
     isApiRoute: api.isApiRoute,
@@ -169,19 +172,27 @@ export const createApi = (ctx: Context, isApiRoute: (path: string) => boolean = 
     .use(analyticsRoutes(ctx, explainerOf(ctx, isApiRoute)))
     .use(storageRoutes(ctx))
     .use(backupRoutes(ctx))
+    .use(cdnRoutes(ctx))
+    .use(purgeRoutes(ctx))
     .use(webhookRoutes(ctx))
     .use(retentionRoutes(ctx))
     .use(releaseCheckRoutes(ctx))
     .use(quotaRoutes(ctx))
     .use(projectWebhookRoutes(ctx))
+    .use(publishingRoutes(ctx))
+    .use(schemaRoutes(ctx))
+    .use(recordRoutes(ctx))
+    .use(runRoutes(ctx))
+
+/** What is published, and where it is shown. */
+const publishingRoutes = (ctx: Context): AnyElysia =>
+  (new Elysia() as AnyElysia)
     .use(deploymentRoutes(ctx))
+    .use(reportRoutes(ctx))
     .use(deploymentUploadRoutes(ctx))
     .use(aliasRoutes(ctx))
     .use(previewRoutes(ctx))
     .use(assetRoutes(ctx))
-    .use(schemaRoutes(ctx))
-    .use(recordRoutes(ctx))
-    .use(runRoutes(ctx))
     .use(assetUploadRoutes(ctx))
 
 /** Paths that answer in JSON, whatever the request accepts. */

@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts'
 import { httpDate } from '../domain/http-date.ts'
 import { Arrival, type Peer } from '../http/arrival.ts'
+import { keepFromCdn } from '../site/cdn-mark.ts'
 import { serveKnownUrl } from '../site/known-urls.ts'
 import type { SitePages } from '../site/pages.ts'
 import { resolveHost } from '../site/resolve-site.ts'
@@ -40,10 +41,11 @@ export function createFrontDoor(
     const file = serveKnownUrl(ctx, request)
     if (file !== undefined) return seen(arrival, file, startedAt)
     const answered = answer(arrival)
-    if (answered instanceof Response) return seen(arrival, dated(ctx, request, answered), startedAt)
+    if (answered instanceof Response)
+      return seen(arrival, told(ctx, arrival, dated(ctx, request, answered)), startedAt)
     return answered.then((response) => {
       if (response.status === 507) void lookAtDisk(ctx)
-      return seen(arrival, dated(ctx, request, response), startedAt)
+      return seen(arrival, told(ctx, arrival, dated(ctx, request, response)), startedAt)
     })
   }
 }
@@ -52,6 +54,15 @@ export function createFrontDoor(
 async function lookAtDisk(ctx: Context): Promise<void> {
   const { lookAtDiskSoon } = await import('../modules/storage/low-disk.ts')
   lookAtDiskSoon(ctx)
+}
+
+/** Behind a CDN everything but the admin says whether it may be kept; what has said so, or a backend, stands. */
+function told(ctx: Context, { hostHeader }: Arrival, response: Response): Response {
+  if (ctx.config.cdnKind === null) return response
+  const { headers } = response
+  const isTold = headers.has('cdn-cache-control') || headers.has('surrogate-control')
+  if (!isTold && resolveHost(ctx, hostHeader)?.kind !== 'admin') keepFromCdn(headers)
+  return response
 }
 
 /** The runtime dates all responses except those to HEAD. RFC 9110 §6.6.1. */

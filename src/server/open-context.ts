@@ -130,11 +130,12 @@ export async function createContext(config: Config, parts: Parts): Promise<{ ctx
 }
 
 /** With their ports: hosts that the operator's settings name may be in the local network. */
-function hostsOfSettings({ tls, acmeDirectory, oidcProviders }: Config): string[] {
-  const urls = [...(tls === 'auto' ? [acmeDirectory] : []), ...oidcProviders.map(({ issuer }) => issuer)]
+function hostsOfSettings({ tls, acmeDirectory, oidcProviders, cdnUrl }: Config): string[] {
+  const ofAcme = tls === 'auto' ? [acmeDirectory] : []
+  const urls = [...ofAcme, ...oidcProviders.map(({ issuer }) => issuer), ...cdnUrl]
   return urls.map((url) => {
-    const { hostname, port } = new URL(url)
-    return `${hostname}:${port || 443}`
+    const { protocol, hostname, port } = new URL(url)
+    return `${hostname}:${port || (protocol === 'http:' ? 80 : 443)}`
   })
 }
 

@@ -8,6 +8,7 @@ import type { Arrival } from '../http/arrival.ts'
 import { factsAbout, type RequestState, recordFacts } from '../http/request-facts.ts'
 import { refuseCrossOrigin } from '../http/same-origin.ts'
 import { callerOf } from '../modules/auth/caller.ts'
+import { keepFromCdn } from '../site/cdn-mark.ts'
 import type { SitePages } from '../site/pages.ts'
 import { servePathForm } from '../site/path-forms.ts'
 import { chooseWay } from '../site/plan-visit.ts'
@@ -136,6 +137,7 @@ async function finish(state: RequestState, answer: Promise<Response>): Promise<R
 
 /** Adds cookies set on the way: new tokens for an expired access token, or none after sign-out. */
 function withCookies({ setCookies }: RequestState, response: Response): Response {
+  if (setCookies.length > 0 && response.headers.has('cdn-cache-control')) keepFromCdn(response.headers)
   for (const cookie of setCookies) response.headers.append('set-cookie', cookie)
   return response
 }

@@ -4,6 +4,7 @@ import { checkpointApart, keepCheckpointed } from '../db/checkpoint.ts'
 import { watchOtherWriters } from '../db/generation.ts'
 import { onUploadProgress } from '../http/upload-progress.ts'
 import { createSockets, type SocketOwner } from '../http/wire.ts'
+import { openTargets } from '../modules/cdn/targets.ts'
 import { hasAdmin } from '../modules/users/has-admin.ts'
 import { enterDataDir, findUnusable } from '../platform/data-dir.ts'
 import { lockDataDir } from '../platform/instance-lock.ts'
@@ -46,12 +47,14 @@ export async function serve(
   if (!isTerminal) outliveHangUp(ctx.log)
   warnOfUntrustedProxy(ctx)
   await createUnattendedAdmin(ctx)
+  openTargets(ctx)
   const listeners = await openListeners(ctx)
   listensOn(listeners.port)
   ctx.db.reserve = reserveFor(ctx)
   lines.write(welcome(ctx))
   void lines.flush()
   const stopUpkeep = upkeepAfter(UPKEEP_DELAY_MS, ctx)
+  const stopPurging = await purging(ctx)
   const stopWatching = watchOtherWriters(ctx.db)
   const stopCheckpoints = keepCheckpointed(ctx.db)
 
@@ -59,7 +62,13 @@ export async function serve(
   ctx.log.info('stopping: waiting for running requests')
   stopWatching()
   await Promise.race([
-    Promise.all([listeners.stop(false), stopUpkeep(), stopCheckpoints(), ctx.db.reserve.stop()]),
+    Promise.all([
+      listeners.stop(false),
+      stopUpkeep(),
+      stopPurging(),
+      stopCheckpoints(),
+      ctx.db.reserve.stop(),
+    ]),
     Bun.sleep(DRAIN_MS),
   ])
   await listeners.stop(true)
@@ -121,6 +130,13 @@ function handlers(ctx: Context, app: App): Omit<Handlers, 'websocket'> {
       return new Response('Internal Server Error', { status: 500 })
     },
   }
+}
+
+/** Sends what the CDN is to forget. Not with the other upkeep: a change waits at most a second. */
+async function purging(ctx: Context): Promise<() => Promise<void>> {
+  if (ctx.config.cdnKind === null) return async () => {}
+  const { startPurging } = await import('../modules/cdn/dispatch.ts')
+  return startPurging(ctx)
 }
 
 /** Loads and starts the background work a little later. Returns a function that stops all of it. */

@@ -21,6 +21,7 @@ import { endTails } from '../modules/logs/tail.ts'
 import { startMailing } from '../modules/notices/dispatch.ts'
 import { removeOldMails } from '../modules/notices/upkeep.ts'
 import { removeDeletedProjects } from '../modules/projects/service.ts'
+import { resumeReports, stopReports } from '../modules/reports/service.ts'
 import { runDueRetention } from '../modules/retention/daily.ts'
 import { removeOldRuns } from '../modules/runs/service.ts'
 import { removeDeletedSchemas } from '../modules/schemas/service.ts'
@@ -50,6 +51,8 @@ export function startUpkeep(ctx: Context): () => Promise<void> {
     everyFromNow(ctx, 'deleted projects', (stop) => removeDeletedProjects(ctx, stop)),
     everyFromNow(ctx, 'deleted schemas', (stop) => removeDeletedSchemas(ctx, stop)),
     everyFromNow(ctx, 'compressed forms', () => resumeVariants(ctx)),
+    everyFromNow(ctx, 'reports of deployments', () => resumeReports(ctx)),
+    () => stopReports(ctx),
     cleanStore(ctx),
     () => stopVariants(ctx),
     every(ctx, 'old runs', (stop) => removeOldRuns(ctx, stop)),

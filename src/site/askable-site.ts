@@ -4,7 +4,7 @@ import { factsAbout } from '../http/request-facts.ts'
 import type { AskableSite, Said } from '../modules/releases/site-port.ts'
 import type { SitePages } from './pages.ts'
 import { chooseWay } from './plan-visit.ts'
-import { resolveAliasPath } from './resolve-site.ts'
+import { resolveAliasPath, resolveHost } from './resolve-site.ts'
 import { serveSite } from './serve-site.ts'
 import type { Site } from './site.ts'
 import { createTrace } from './trace.ts'
@@ -12,16 +12,24 @@ import type { Visitor } from './visit.ts'
 
 type Endpoints = { pages: SitePages; isApiRoute: (path: string) => boolean }
 
-/**
- * The site of an alias as it is now, by the code that serves, without visibility, traffic and earlier deployments. It stays what
- * it is when the alias moves. contract 13 §8.
- */
-export function askableSite(
+/** The site of an alias as it is now, see `askable`. */
+export const askableAlias = (
   ctx: Context,
   endpoints: Endpoints,
   { owner, repo, name }: { owner: string; repo: string; name: string },
-): AskableSite | undefined {
-  const found = resolveAliasPath(ctx, owner, repo, name)
+): AskableSite | undefined => askable(ctx, endpoints, resolveAliasPath(ctx, owner, repo, name))
+
+/** The site that a host shows now, see `askable`. */
+export function askableHost(ctx: Context, endpoints: Endpoints, host: string): AskableSite | undefined {
+  const place = resolveHost(ctx, host)
+  return askable(ctx, endpoints, place?.kind === 'site' ? place : undefined)
+}
+
+/**
+ * A site by the code that serves, without visibility, traffic and earlier deployments. It stays what it is when the alias moves.
+ * contract 13 §8.
+ */
+function askable(ctx: Context, endpoints: Endpoints, found: Site | undefined): AskableSite | undefined {
   if (found === undefined) return undefined
   const site = { ...found, alias: null, visibility: { ...found.visibility, isPublic: true } }
   return (path) => ask(ctx, endpoints, site, path)

@@ -1,5 +1,5 @@
 import { type EffectPlace, type HeaderEffect, withEffect } from '../domain/routing/header-effect.ts'
-import { headersOf304 } from './site-file.ts'
+import { headersOf304, type NotModified } from './site-file.ts'
 
 /**
  * What a site's routing files do to the headers of its files at some addresses. The result is made once for each set of
@@ -11,7 +11,7 @@ export class Dressing {
   readonly #effect: HeaderEffect
   readonly #place: EffectPlace
   readonly #whole = new WeakMap<Headers, Headers>()
-  readonly #notModified = new WeakMap<Headers, ResponseInit>()
+  readonly #notModified = new WeakMap<Headers, NotModified>()
 
   constructor(effect: HeaderEffect, place: EffectPlace, isOfOnePath = false) {
     this.#effect = effect
@@ -34,12 +34,12 @@ export class Dressing {
   }
 
   /** The answer to somebody who has the file: a cache replaces what it stored by these. RFC 9111 §3.2. */
-  notModified(plain: Headers): Response {
+  notModified(plain: Headers): NotModified {
     let init = this.#notModified.get(plain)
     if (init === undefined) {
       init = { status: 304, headers: headersOf304(this.whole(plain), this.#effect.values.keys()) }
       this.#notModified.set(plain, init)
     }
-    return new Response(null, init)
+    return init
   }
 }

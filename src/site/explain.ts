@@ -3,6 +3,7 @@ import { normalizeHost } from '../domain/hostname.ts'
 import { isoTime } from '../domain/iso-time.ts'
 import { Arrival } from '../http/arrival.ts'
 import { factsAbout } from '../http/request-facts.ts'
+import { keysIn } from './cdn-mark.ts'
 import { findMapping } from './domain-queries.ts'
 import type { SitePages } from './pages.ts'
 import { siteOfPathForm } from './parse-path-form.ts'
@@ -67,6 +68,7 @@ export async function explain(ctx: Context, endpoints: Endpoints, input: Explain
   const kind = answer === 'service' || answer === 'nothing' ? answer : (sent?.step ?? 'answer')
   const shown = kind === 'answer' && answer instanceof Response ? answer : null
   if (shown !== null) trace.add('answer', `The answer is ${shown.status}`, { status: shown.status })
+  if (shown !== null && ctx.config.cdnKind !== null) traceCdn(trace, shown.headers)
   return {
     url: url.href,
     method,
@@ -82,6 +84,13 @@ export async function explain(ctx: Context, endpoints: Endpoints, input: Explain
       target: typeof sent?.detail?.['url'] === 'string' ? sent.detail['url'] : null,
     },
   }
+}
+
+function traceCdn(trace: Trace, headers: Headers): void {
+  const keys = keysIn(headers)
+  const forHow = headers.get('cdn-cache-control') ?? headers.get('surrogate-control')
+  if (keys.length === 0) trace.add('cdn', 'The CDN does not keep the answer', { keys })
+  else trace.add('cdn', `The CDN keeps the answer (${forHow}) by the keys ${keys.join(' ')}`, { keys })
 }
 
 type Told = Promise<Response | 'service' | 'nothing'>

@@ -1,6 +1,5 @@
 import type { Context } from '../context.ts'
 import { generationCache } from '../db/generation.ts'
-import type { Dressing } from './dressing.ts'
 import { maySeeStill } from './gate-memory.ts'
 import { hasEnded } from './resolve-site.ts'
 import { type Sending, serveFile } from './serve-file.ts'
@@ -39,16 +38,10 @@ export function serveKnownUrl(ctx: Context, request: Request): Response | undefi
  * For a GET on the site's own host that only a file can answer. URLs with a query are not kept, because anybody can make
  * up many, nor those whose host a proxy may replace.
  */
-export function knowUrl(
-  ctx: Context,
-  request: Request,
-  site: Site,
-  file: SiteFile,
-  dressing: Dressing | undefined,
-): void {
+export function knowUrl(ctx: Context, request: Request, site: Site, file: SiteFile, how: Sending): void {
   if (!mayKnow(ctx, request)) return
   const host = request.headers.get('host')
-  byUrl.get(ctx.db, request.url, () => ({ host, site, file, how: { status: 200, dressing } }))
+  byUrl.get(ctx.db, request.url, () => ({ host, site, file, how }))
 }
 
 /** The same for an answer without a body that everybody gets. */

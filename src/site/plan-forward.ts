@@ -1,13 +1,13 @@
 import { type HeaderPair, requestHeadersToForward } from '../domain/forward-headers.ts'
 import type { Arrival } from '../http/arrival.ts'
-import { type RuleTarget, restOfPath, type SiteRule } from './site-rules.ts'
+import { type Backend, type RuleTarget, restOfPath } from './site-rules.ts'
 import type { Visitor } from './visit.ts'
 
 /** Where a request goes, and its headers. `target` is path and query, byte for byte as the visitor sent them. */
 export type ForwardPlan = { url: URL; target: string; headers: HeaderPair[] }
 
 /** Plans what is sent to the backend for a request that `rule` takes. contract §8. */
-export function planForward(rule: SiteRule, to: RuleTarget, { arrival, facts }: Visitor): ForwardPlan {
+export function planForward(rule: Backend, to: RuleTarget, { arrival, facts }: Visitor): ForwardPlan {
   const { forwardCookies, preserveHost } = rule.record
   return {
     url: to.url,
@@ -29,7 +29,7 @@ export function planForward(rule: SiteRule, to: RuleTarget, { arrival, facts }: 
  * The target's path followed by the rest of the visitor's, and both queries. If no path is left, the target itself is
  * called.
  */
-function targetOf(rule: SiteRule, to: RuleTarget, { path, search }: Arrival): string {
+function targetOf(rule: Backend, to: RuleTarget, { path, search }: Arrival): string {
   if (rule.wholeTarget !== undefined) return rule.wholeTarget
   const rest = restOfPath(rule, path)
   const query = joinQueries(to.search, search)

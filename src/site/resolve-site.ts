@@ -5,6 +5,7 @@ import { isNoindex, type SitePlaceKind } from '../domain/indexing.ts'
 import { isCommitSha } from '../domain/names.ts'
 import type { TrafficRule, TrafficSplit, TrafficWeight } from '../domain/traffic.ts'
 import { resolveVisibility } from '../domain/visibility.ts'
+import { cdnMarksOf } from './cdn-mark.ts'
 import { findMapping, type MappingRow } from './domain-queries.ts'
 import { manifestKey } from './manifest.ts'
 import {
@@ -151,15 +152,19 @@ function toSite(
   const rules = rulesOf(ctx, row.projectId, row.aliasId)
   const pathPrefix = mapping?.pathPrefix ?? ''
   const basePath = `${row.basePath}${pathPrefix}`
-  return {
-    kind: 'site',
-    host: mapping?.hostname ?? `${row.label ?? ''}.${ctx.config.baseDomain}`,
+  const shown = {
     project: { id: row.projectId, owner: row.owner, name: row.name },
     alias:
       row.aliasId === null || row.aliasName === null
         ? null
         : { id: row.aliasId, name: row.aliasName, expiresAt: row.expiresAt },
     deploymentId: row.deploymentId,
+  }
+  return {
+    kind: 'site',
+    host: mapping?.hostname ?? `${row.label ?? ''}.${ctx.config.baseDomain}`,
+    ...shown,
+    cdn: cdnMarksOf(ctx.config, shown),
     commitSha: row.commitSha,
     version: row.version,
     revision: row.revision,

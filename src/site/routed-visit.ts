@@ -54,6 +54,11 @@ export class RoutedVisit {
     return this.#taking().some(isProxied)
   }
 
+  /** Whether a line with a condition takes the path, held or not: what is answered may depend on who asks. */
+  get isConditional(): boolean {
+    return this.#taking().some(({ conditions }) => isConditional(conditions))
+  }
+
   /** Says what the answer varies by, and keeps it out of shared caches if that is a cookie. contract 13 §2. */
   vary({ headers }: Response): void {
     const by = this.#taking().map(({ conditions }) => variesBy(conditions))

@@ -386,6 +386,18 @@ describe('_headers', () => {
     ])
   })
 
+  test('let no shared cache keep a page that says something is not there', async () => {
+    const shared = ['CDN-Cache-Control', 'Cloudflare-CDN-Cache-Control', 'Surrogate-Control']
+    const headers = `/*\n${shared.map((name) => `  ${name}: max-age=60`).join('\n')}\n`
+    const kept = await site('/away /gone.html 410\n/lost /gone.html 404\n', headers)
+    for (const path of ['/missing', '/lost', '/away']) {
+      const answer = await get(kept, path)
+      const seenNames = shared.filter((name) => name.toLowerCase() in answer.headers)
+      expect([path, answer.headers['cache-control'], seenNames]).toEqual([path, 'no-store', []])
+    }
+    expect((await get(kept, '/a.txt')).headers['cdn-cache-control']).toBe('max-age=60')
+  })
+
   test('are joined and removed, by the path asked for', async () => {
     const { headers } = await get(one, '/a.txt')
     expect(headers['x-frame-options']).toBe('DENY, SAMEORIGIN')

@@ -7,6 +7,7 @@ import { AppError } from '../domain/errors.ts'
 import type { Arrival } from '../http/arrival.ts'
 import { errorResponse } from '../http/error-response.ts'
 import { decideAppPage } from './app-page.ts'
+import { markOf } from './cdn-mark.ts'
 import type { Dressing } from './dressing.ts'
 import { knowUrl } from './known-urls.ts'
 import { loadManifest, manifestKey } from './manifest.ts'
@@ -30,17 +31,23 @@ type AssetRequest = {
   rewritten?: string
   /** What the site's routing files do to the headers of a file; asked when one is sent. */
   dress?: () => Dressing | undefined
+  /** A line with a condition takes the path, held or not. */
+  isConditional?: boolean
 }
 
 /** The file that is looked for. */
-type Wanted = { arrival: Arrival; plain: string; trace: Trace | undefined; dress?: AssetRequest['dress'] }
+type Wanted = Pick<AssetRequest, 'arrival' | 'dress'> & {
+  plain: string
+  trace: Trace | undefined
+  isConditional: boolean
+}
 
 /** Serves the file to visitors who may see the site. */
 export function serveAsset(
   ctx: Context,
   pages: SitePages,
   site: Site,
-  { arrival, visit, rewritten, dress }: AssetRequest,
+  { arrival, visit, rewritten, dress, isConditional = false }: AssetRequest,
 ): Response {
   const { request, mount, search } = arrival
   if (!isPlainRead(request)) return onlyReads(request)
@@ -48,16 +55,21 @@ export function serveAsset(
     arrival,
     plain: rewritten ?? arrival.plain,
     trace: visit?.trace,
+    isConditional,
     ...(dress === undefined ? {} : { dress }),
   }
   const { targets } = loadManifest(ctx, site)
   const target = rewritten === undefined ? targets.get(wanted.plain) : shownAt(targets, rewritten)
   if (target === undefined) return serveMissing(ctx, pages, site, targets, wanted)
   traceFile(wanted, target)
-  if ('redirectTo' in target) return redirect(`${mount}${encodePath(target.redirectTo)}${search}`, site)
-  const dressing = dress?.()
-  if (visit === undefined) knowUrl(ctx, request, site, target, dressing)
-  return serveFile(ctx, request, target, site, { status: 200, dressing })
+  if ('redirectTo' in target) {
+    const answer = redirect(`${mount}${encodePath(target.redirectTo)}${search}`, site)
+    markOf(site, isConditional)?.put(answer.headers)
+    return answer
+  }
+  const how = { status: 200, dressing: dress?.(), mark: markOf(site, isConditional) }
+  if (visit === undefined) knowUrl(ctx, request, site, target, how)
+  return serveFile(ctx, request, target, site, how)
 }
 
 /** Whether there is a file for a plain path, or one of an earlier deployment: before what stands in for a missing one. */
@@ -94,21 +106,23 @@ function serveMissing(
   targets: Manifest['targets'],
   wanted: Wanted,
 ): Response {
-  const { arrival, plain, dress } = wanted
+  const { arrival, plain, dress, isConditional } = wanted
   const { request } = arrival
+  const send = (file: SiteFile, status: number, mark = markOf(site, isConditional)) =>
+    serveFile(ctx, request, file, site, { status, dressing: dress?.(), mark })
   const earlier = mayBeOfEarlier(plain) ? findEarlier(ctx, site, plain) : undefined
   if (earlier !== undefined) {
     traceMissing(wanted, ': that of an earlier deployment is sent')
-    return serveFile(ctx, request, earlier, site, { status: 200, dressing: dress?.() })
+    return send(earlier.file, 200, markOf(site, isConditional, earlier.deploymentId))
   }
   const app = pageOfApp(site, targets, wanted)
   if (app !== undefined) {
     traceMissing(wanted, `: ${app.path} is sent, because the site is a single-page app`)
-    return serveFile(ctx, request, app, site, { status: 200, dressing: dress?.() })
+    return send(app, 200)
   }
   const page = isScript(plain) ? undefined : nearest404(targets, plain)
   traceMissing(wanted, page === undefined ? '' : `: the page ${page.path} is sent`)
-  if (page !== undefined) return serveFile(ctx, request, page, site, { status: 404, dressing: dress?.() })
+  if (page !== undefined) return send(page, 404)
   return unlisted(isScript(plain) ? plainNotFound() : notFound(pages, arrival), site)
 }
 
@@ -130,7 +144,11 @@ function pageOfApp(site: Site, targets: Manifest['targets'], wanted: Wanted): Si
 /**
  * Tabs opened before a deployment keep working: hashed files that the alias showed in the last week are still served.
  */
-function findEarlier(ctx: Context, site: Site, plain: string): SiteFile | undefined {
+function findEarlier(
+  ctx: Context,
+  site: Site,
+  plain: string,
+): { file: SiteFile; deploymentId: string } | undefined {
   if (site.alias === null) return undefined
   const { pathPrefix, htmlHandling } = site
   const shown = { aliasId: site.alias.id, since: ctx.now() - KEEP_EARLIER_MS, pathPrefix }
@@ -144,7 +162,8 @@ function findEarlier(ctx: Context, site: Site, plain: string): SiteFile | undefi
       manifestKey: manifestKey({ ...earlier, basePath, htmlHandling }),
     })
     const target = targets.get(plain)
-    if (target !== undefined && 'path' in target && mayBeOfEarlier(target.path)) return target
+    if (target !== undefined && 'path' in target && mayBeOfEarlier(target.path))
+      return { file: target, deploymentId: earlier.deploymentId }
   }
   return undefined
 }

@@ -32,7 +32,7 @@ export function serveFileAtOnce(
   if (sure.redirect === undefined)
     return serveAsset(ctx, pages, site, { arrival, dress: () => sure.dressing })
   const { line, result } = sure.redirect
-  const answer = redirectTo(result, line.status, site, arrival.mount)
+  const answer = redirectTo(result, line.status, site, { mount: arrival.mount, isConditional: false })
   if (!site.visibility.isPublic) keepFromOthers(answer.headers)
   // Of the others strangers can make up many.
   if (site.isShared && !isDynamic(line.source)) knowAnswer(ctx, arrival.request, site, answer)

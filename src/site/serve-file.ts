@@ -2,18 +2,18 @@ import type { Context } from '../context.ts'
 import { chooseEncoding } from '../domain/content-encoding.ts'
 import { AppError } from '../domain/errors.ts'
 import { decideConditional, ifRangeAllows, parseRange } from '../domain/http-conditions.ts'
+import { neverStored } from '../domain/routing/header-effect.ts'
 import { errorResponse } from '../http/error-response.ts'
 import { bodyOf, LARGEST_KEPT, rangeOf } from './body-cache.ts'
+import { type CdnMark, unkept } from './cdn-mark.ts'
 import type { Dressing } from './dressing.ts'
 import { multipartRanges } from './multipart-ranges.ts'
 import type { Site } from './site.ts'
 import type { Representation, Shown, SiteFile } from './site-file.ts'
 import { withHeaders } from './with-headers.ts'
 
-/** With which status a file is sent, and what the site's routing files do to its headers. */
-export type Sending = { status: number; dressing: Dressing | undefined }
-
-const AS_IT_IS: Sending = { status: 200, dressing: undefined }
+/** With which status a file is sent, what the site's routing files do to its headers, and what a CDN is told. */
+export type Sending = { status: number; dressing: Dressing | undefined; mark: CdnMark | undefined }
 
 /**
  * Responds with a file: 200, 206, 304, 412 or 416. With another `status` (a 404 page) the file is sent whole, without
@@ -24,19 +24,19 @@ export function serveFile(
   request: Request,
   file: SiteFile,
   site: Shown & Pick<Site, 'shownSince'>,
-  { status, dressing }: Sending = AS_IT_IS,
+  { status, dressing, mark }: Sending,
 ): Response {
   const asked = request.headers
   const form = file.available.length === 0 ? file.as('identity') : choose(file, asked.get('accept-encoding'))
   const plain = form.headers(site)
-  const headers = dressing === undefined ? plain : dressing.whole(plain)
-  if (status !== 200)
-    return new Response(bodyOf(ctx, form.blob), {
-      status,
-      headers: withHeaders(headers, { 'cache-control': 'no-store' }),
-    })
+  const dressed = dressing === undefined ? plain : dressing.whole(plain)
+  if (status !== 200) {
+    const headers = neverStored(dressed)
+    return new Response(bodyOf(ctx, form.blob), { status, headers: unkept(mark)?.whole(headers) ?? headers })
+  }
 
-  const refusal = answerCondition(request, form, file.lastModified, site, dressing)
+  const refusal = answerCondition(request, form, file.lastModified, site, { dressing, mark })
+  const headers = mark === undefined ? dressed : mark.whole(dressed)
   if (refusal !== undefined) return refusal
   const range = asked.get('range')
   if (
@@ -44,7 +44,7 @@ export function serveFile(
     request.method === 'GET' &&
     ifRangeAllows(asked.get('if-range'), form.etag, dateOfBytes(file))
   )
-    return serveRange(ctx, range, form, headers)
+    return serveRange(ctx, range, form, { headers, mark })
   return whole(ctx, form, headers)
 }
 
@@ -58,14 +58,14 @@ function answerCondition(
   form: Representation,
   lastModified: number,
   site: Shown & Pick<Site, 'shownSince'>,
-  dressing: Dressing | undefined,
+  told: Told,
 ): Response | undefined {
   const ifNoneMatch = asked.get('if-none-match')
   const ifMatch = asked.get('if-match')
   const ifUnmodifiedSince = asked.get('if-unmodified-since')
   // The usual case: a browser sends the one tag it received, and the date does not matter then.
   if (ifNoneMatch === form.etag && ifMatch === null && ifUnmodifiedSince === null)
-    return notModified(form, site, dressing)
+    return notModified(form, site, told)
   const ifModifiedSince = asked.get('if-modified-since')
   if (ifNoneMatch === null && ifModifiedSince === null && ifMatch === null && ifUnmodifiedSince === null)
     return undefined
@@ -76,26 +76,37 @@ function answerCondition(
     lastModified,
     shownSince: site.shownSince,
   })
-  if (decision === 'not_modified') return notModified(form, site, dressing)
+  if (decision === 'not_modified') return notModified(form, site, told)
   if (decision === 'proceed') return undefined
-  return errorResponse(
+  return refused(
+    told.mark,
     new AppError('precondition_failed', 'The file does not match If-Match or If-Unmodified-Since'),
   )
 }
 
-const notModified = (form: Representation, site: Shown, dressing: Dressing | undefined): Response =>
-  dressing === undefined ? form.notModified(site) : dressing.notModified(form.headers(site))
+type Told = Pick<Sending, 'dressing' | 'mark'>
+
+function notModified(form: Representation, site: Shown, { dressing, mark }: Told): Response {
+  const init = dressing === undefined ? form.notModified(site) : dressing.notModified(form.headers(site))
+  return new Response(null, mark === undefined ? init : mark.init(init))
+}
 
 function choose(file: SiteFile, acceptEncoding: string | null): Representation {
   return file.as(chooseEncoding(acceptEncoding, file.available))
 }
 
-function serveRange(ctx: Context, range: string, form: Representation, headers: Headers): Response {
+function serveRange(
+  ctx: Context,
+  range: string,
+  form: Representation,
+  { headers, mark }: { headers: Headers; mark: CdnMark | undefined },
+): Response {
   const size = form.blob.sizeBytes
   const asked = parseRange(range, size)
   if (asked.kind === 'none') return whole(ctx, form, headers)
   if (asked.kind === 'unsatisfiable')
-    return errorResponse(
+    return refused(
+      mark,
       new AppError('range_not_satisfiable', `The file has ${size} ${size === 1 ? 'byte' : 'bytes'}`, {
         headers: { 'content-range': `bytes */${size}` },
       }),
@@ -113,6 +124,12 @@ function serveRange(ctx: Context, range: string, form: Representation, headers: 
       'content-length': String(first.end - first.start + 1),
     }),
   })
+}
+
+function refused(mark: CdnMark | undefined, error: AppError): Response {
+  const answer = errorResponse(error)
+  unkept(mark)?.put(answer.headers)
+  return answer
 }
 
 const whole = (ctx: Context, form: Representation, headers: Headers): Response =>

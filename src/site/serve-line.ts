@@ -7,6 +7,7 @@ import type { TakenLine } from '../domain/routing/first-line.ts'
 import { isRedirect } from '../domain/routing/redirects.ts'
 import { acceptsHtml } from '../http/accepts-html.ts'
 import { errorResponse } from '../http/error-response.ts'
+import { markOf } from './cdn-mark.ts'
 import { loadManifest } from './manifest.ts'
 import { notFound, type SitePages } from './pages.ts'
 import { proxyLine } from './proxy-line.ts'
@@ -37,7 +38,12 @@ export function serveByLines(
     routes.other(true, isThere) ??
     (isAnswered(ctx, site, arrival.plain) ? undefined : routes.other(false, isThere))
   return line === undefined
-    ? serveAsset(ctx, pages, site, { arrival, visit, dress: () => routes.dressing() })
+    ? serveAsset(ctx, pages, site, {
+        arrival,
+        visit,
+        dress: () => routes.dressing(),
+        isConditional: routes.isConditional,
+      })
     : serveLine(ctx, pages, site, visit, { line, routes })
 }
 
@@ -51,13 +57,21 @@ export function serveLine(
 ): Response | Promise<Response> {
   const { arrival, trace } = visit
   const { line, result } = taken
-  if (isRedirect(line) && result !== null) return redirectTo(result, line.status, site, arrival.mount)
+  if (isRedirect(line) && result !== null)
+    return redirectTo(result, line.status, site, {
+      mount: arrival.mount,
+      isConditional: routes.isConditional,
+    })
   if (isProxied(line) && result !== null) return proxyLine(ctx, site, result, visit)
   if (!isPlainRead(arrival.request)) return onlyReads(arrival.request)
   const file = result === null ? undefined : fileAt(ctx, site, result.path)
   if (file === undefined) return unlisted(ownPage(pages, visit, line.status), site)
   trace?.add('file', `The file ${file.path} is sent`, { path: file.path })
-  return serveFile(ctx, arrival.request, file, site, { status: line.status, dressing: routes.dressing() })
+  return serveFile(ctx, arrival.request, file, site, {
+    status: line.status,
+    dressing: routes.dressing(),
+    mark: markOf(site, routes.isConditional),
+  })
 }
 
 /** The service's own page for something that is not there, or not any more. */

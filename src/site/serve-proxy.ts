@@ -10,7 +10,7 @@ import { OutboundError, toAppError } from '../platform/outbound/error.ts'
 import type { OutboundResponse } from '../platform/outbound.ts'
 import { type ForwardPlan, planForward } from './plan-forward.ts'
 import type { Site } from './site.ts'
-import type { SiteRule } from './site-rules.ts'
+import type { Backend } from './site-rules.ts'
 import type { Trace } from './trace.ts'
 import type { Visitor } from './visit.ts'
 
@@ -23,7 +23,7 @@ const BODILESS: ReadonlySet<number> = new Set([204, 205, 304])
 type Forwarding = {
   ctx: Context
   site: Site
-  rule: SiteRule
+  rule: Backend
   plan: ForwardPlan
   method: string
   silence: Silence
@@ -36,7 +36,7 @@ type Forwarding = {
 export function serveProxy(
   ctx: Context,
   site: Site,
-  rule: SiteRule,
+  rule: Backend,
   visitor: Visitor,
 ): Response | Promise<Response> {
   const { target } = rule
@@ -214,7 +214,7 @@ function backendErrorResponse({ ctx, rule, plan }: Forwarding, { body, status }:
  * The response when the backend did not respond: says which side failed and why. If the visitor left, nobody is to
  * blame.
  */
-export function failureResponse(ctx: Context, rule: SiteRule, error: unknown): Response {
+export function failureResponse(ctx: Context, rule: Backend, error: unknown): Response {
   if (error instanceof AppError) return errorResponse(error)
   if (!(error instanceof OutboundError)) {
     ctx.log.error('a request could not be forwarded', { rule: rule.record.id, error })
@@ -224,7 +224,7 @@ export function failureResponse(ctx: Context, rule: SiteRule, error: unknown): R
   return rule.target === null ? noTarget() : errorResponse(toAppError(error, rule.target.url))
 }
 
-function noteFailure(ctx: Context, rule: SiteRule, error: unknown): void {
+function noteFailure(ctx: Context, rule: Backend, error: unknown): void {
   const { kind, message } =
     error instanceof OutboundError ? error : { kind: 'unknown', message: String(error) }
   if (kind !== 'aborted')
@@ -239,7 +239,7 @@ export const noTarget = (): Response =>
   errorResponse(new AppError('bad_gateway', 'The rule for this path has no target that can be called'))
 
 /** Header values added by a rule are secrets of the project, so only their names are shown. */
-function explainPlan(trace: Trace, { url, target, headers }: ForwardPlan, rule: SiteRule): Response {
+function explainPlan(trace: Trace, { url, target, headers }: ForwardPlan, rule: Backend): Response {
   const added = new Set(Object.keys(rule.headerConfig()?.add ?? {}).map((name) => name.toLowerCase()))
   trace.add('forward', `The request goes to ${url.origin}${target}`, {
     url: `${url.origin}${target}`,

@@ -56,15 +56,21 @@ function traceView({ visibility }: Site, { trace }: Visit, refusal: Response | u
 function serveChosen(ctx: Context, pages: SitePages, site: Site, visit: Visit): Response | Promise<Response> {
   const { arrival, rule, callerOf, trace, line, routes } = visit
   if (line !== undefined && routes !== undefined) return serveLine(ctx, pages, site, visit, { line, routes })
+  const isConditional = () => routes?.isConditional ?? false
   switch (rule?.record.proxyType) {
     case undefined:
       return routes === undefined
         ? serveAsset(ctx, pages, site, { arrival, visit })
         : serveByLines(ctx, pages, site, visit, routes)
     case 'internal_rewrite':
-      return serveAsset(ctx, pages, site, { arrival, visit, rewritten: rewritten(rule, arrival.plain) })
+      return serveAsset(ctx, pages, site, {
+        arrival,
+        visit,
+        rewritten: rewritten(rule, arrival.plain),
+        isConditional: isConditional(),
+      })
     case 'redirect':
-      return redirectByRule(site, rule.redirect, arrival)
+      return redirectByRule(site, rule.redirect, arrival, isConditional())
     case 'pipeline':
       return trace === undefined
         ? servePipeline(ctx, { arrival, site, rule: rule.pipeline(), caller: callerOf() })

@@ -21,7 +21,7 @@ import {
   Silence,
 } from './serve-proxy.ts'
 import type { Site } from './site.ts'
-import type { SiteRule } from './site-rules.ts'
+import type { Backend } from './site-rules.ts'
 import type { Visitor } from './visit.ts'
 
 const WAITING_BYTES = 4 * MAX_MESSAGE_BYTES
@@ -48,7 +48,7 @@ export const isWebSocket = (request: Request): boolean =>
 export async function serveWebSocket(
   ctx: Context,
   site: Site,
-  rule: SiteRule,
+  rule: Backend,
   visitor: Visitor,
 ): Promise<Response> {
   const { request, peer } = visitor.arrival

@@ -10,13 +10,16 @@ import type { Site } from './site.ts'
 /** Who may see a file. */
 export type Shown = Pick<Site, 'isShared' | 'visibility' | 'isNoindex'>
 
+/** What a 304 is made of: cached and shared. */
+export type NotModified = { status: 304; headers: Headers }
+
 /** Headers by who may see the file, made on first use. */
 type Made = {
   shared?: Headers
   varied?: Headers
   private?: Headers
-  sharedNotModified?: ResponseInit
-  ownNotModified?: ResponseInit
+  sharedNotModified?: NotModified
+  ownNotModified?: NotModified
 }
 
 /** One representation of a file: its bytes in one coding, its tag, and its headers, created on first use. */
@@ -53,11 +56,14 @@ export class Representation {
   /**
    * 304, with the headers a cache needs to keep using its copy (RFC 9110 §15.4.5), and the type, for counting visits.
    */
-  notModified(shown: Shown): Response {
+  notModified(shown: Shown): NotModified {
     const made = shown.isNoindex ? this.#unlisted : this.#listed
-    if (shown.isShared) made.sharedNotModified ??= notModifiedInit(this.headers(shown))
-    else made.ownNotModified ??= notModifiedInit(this.headers(shown))
-    return new Response(null, shown.isShared ? made.sharedNotModified : made.ownNotModified)
+    if (shown.isShared) {
+      made.sharedNotModified ??= notModifiedInit(this.headers(shown))
+      return made.sharedNotModified
+    }
+    made.ownNotModified ??= notModifiedInit(this.headers(shown))
+    return made.ownNotModified
   }
 
   #make({ isShared, visibility, isNoindex }: Shown): Headers {
@@ -86,7 +92,7 @@ export class Representation {
   }
 }
 
-const notModifiedInit = (whole: Headers): ResponseInit => ({ status: 304, headers: headersOf304(whole, []) })
+const notModifiedInit = (whole: Headers): NotModified => ({ status: 304, headers: headersOf304(whole, []) })
 
 const KEPT_BY_304 = ['etag', 'cache-control', 'vary', 'x-svc-commit', 'content-type', 'x-robots-tag'] as const
 

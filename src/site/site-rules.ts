@@ -9,25 +9,30 @@ import { listRulesFor, type RuleRecord } from '../modules/proxy-rules/live-rules
 import { parseMethods } from '../modules/proxy-rules/methods.ts'
 import type { PipelineConfig, PipelineRule } from '../pipelines/language/model.ts'
 
+/** Where requests are forwarded to, and how. A rule, and a line of `_redirects` with an address. */
+export type Backend = {
+  record: Pick<RuleRecord, 'id' | 'timeoutMs' | 'forwardCookies' | 'preserveHost'>
+  /** What `stripPrefix` removes from the front of the path, in plain form. */
+  prefix: string
+  /** Null if the rule has no target that can be called. */
+  target: RuleTarget | null
+  /** Path and query that are called whatever the visitor's are, for a line of `_redirects`. */
+  wholeTarget?: string
+  /** With decrypted values; decrypted when the first request needs them. */
+  headerConfig: () => HeaderConfig | null
+}
+
 /** A rule, prepared for many requests. Valid for one site generation. */
-export type SiteRule = {
+export type SiteRule = Backend & {
   record: RuleRecord
   level: 'alias' | 'project'
   pattern: PathPattern
-  /** What `stripPrefix` removes from the front of the path, in plain form. */
-  prefix: string
   /** Null means every method. */
   methods: ReadonlySet<string> | null
-  /** Null if the rule has no target that can be called. */
-  target: RuleTarget | null
   /** Null unless it is a redirect; one that cannot be read takes no request. */
   redirect: RedirectRule | null
-  /** Path and query that are called whatever the visitor's are, for a line of `_redirects`. */
-  wholeTarget?: string
   /** For pipeline rules. Always returns the same object, because the compiled pipeline is cached by it. */
   pipeline: () => PipelineRule
-  /** With decrypted values; decrypted when the first request needs them. */
-  headerConfig: () => HeaderConfig | null
 }
 
 /** The URL that a rule forwards to. Its parts are stored, because reading them from the URL creates new strings. */
@@ -52,7 +57,7 @@ export function rulesOf(ctx: Context, projectId: string, aliasId: string | null)
 }
 
 /** The rest of a raw path without the rule's prefix; starts with `/`, or is empty. */
-export function restOfPath(rule: SiteRule, path: string): string {
+export function restOfPath(rule: Pick<Backend, 'prefix'>, path: string): string {
   return behindPrefix(path, rule.prefix)
 }
 
@@ -78,7 +83,7 @@ function compile(ctx: Context, record: RuleRecord, level: SiteRule['level']): Si
     pattern,
     prefix: record.stripPrefix ? literalPrefix(pattern) : '',
     methods: methods.length === 0 ? null : new Set(methods),
-    target: proxyType === 'external_proxy' && URL.canParse(targetUrl) ? targetOf(new URL(targetUrl)) : null,
+    target: proxyType === 'external_proxy' && URL.canParse(targetUrl) ? targetAt(new URL(targetUrl)) : null,
     redirect: proxyType === 'redirect' ? readRedirectRule(record) : null,
     pipeline: () => {
       pipeline ??= pipelineOf(record)
@@ -91,7 +96,8 @@ function compile(ctx: Context, record: RuleRecord, level: SiteRule['level']): Si
   }
 }
 
-function targetOf(url: URL): RuleTarget {
+/** The target at an address. */
+export function targetAt(url: URL): RuleTarget {
   const { pathname, search } = url
   return { url, pathname, base: pathname.endsWith('/') ? pathname.slice(0, -1) : pathname, search }
 }

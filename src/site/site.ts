@@ -2,6 +2,7 @@ import type { PrivateSiteResponse } from '../config/config.ts'
 import type { HtmlHandling } from '../domain/html-handling.ts'
 import type { TrafficSplit } from '../domain/traffic.ts'
 import type { Visibility } from '../domain/visibility.ts'
+import type { CdnMarks } from './cdn-mark.ts'
 import type { SiteRule } from './site-rules.ts'
 
 /** What a host shows: a project's deployment, through an alias or by its SHA. Valid for one site generation. */
@@ -42,6 +43,8 @@ export type Site = {
   /** Public, without rules or a split: only files can be served. */
   isOpen: boolean
   privateSiteResponse: PrivateSiteResponse | null
+  /** How a CDN may keep its answers; null without one. */
+  cdn: CdnMarks | null
   /** From then on the host shows something else, or nothing: a preview ends, its own or one of its split. */
   endsAt: number | null
 }

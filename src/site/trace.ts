@@ -18,6 +18,7 @@ export type TraceStep = {
     | 'accept'
     | 'file'
     | 'answer'
+    | 'cdn'
   text: string
   detail?: Record<string, unknown>
 }

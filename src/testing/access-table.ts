@@ -197,6 +197,8 @@ export const ACCESS_TABLE: [route: string, who: Who, content?: Content][] = [
   ['DELETE /api/domains/:domainId', 'admin'],
   ['POST /api/domains/:domainId/verify', 'admin'],
   ['POST /api/domains/:domainId/certificate', 'admin'],
+  ['GET /api/cdn', 'global admin'],
+  ['POST /api/projects/:projectId/purge', 'contributor'],
   ['GET /api/domains/:domainId/traffic', 'viewer', { orMissing: true }],
   [
     'PUT /api/domains/:domainId/traffic',
@@ -210,6 +212,7 @@ export const ACCESS_TABLE: [route: string, who: Who, content?: Content][] = [
   ['GET /api/deployments/:deploymentId', 'viewer'],
   ['GET /api/deployments/:deploymentId/files', 'viewer'],
   ['GET /api/deployments/:deploymentId/routing', 'viewer'],
+  ['GET /api/deployments/:deploymentId/report', 'viewer'],
   ['DELETE /api/deployments/:deploymentId', 'admin'],
   [
     'POST /api/deployments',

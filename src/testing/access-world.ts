@@ -78,7 +78,7 @@ export type World = {
 }
 
 export async function createWorld(): Promise<World> {
-  const app = await testApp()
+  const app = await testApp({ CDN_KIND: 'varnish', CDN_URL: 'http://cache.test' })
   const docs = await seedSite(app, 'docs')
   const other = await seedSite(app, 'other')
   const hosts: Record<string, string> = { admin: 'localhost', own: docs.host, other: other.host }

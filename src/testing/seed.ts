@@ -9,6 +9,7 @@ import { compileRouting } from '../modules/deployments/routing/compile.ts'
 import { insertWaiting } from '../modules/deployments/variants/queries.ts'
 import { scheduleVariants, waitForVariants } from '../modules/deployments/variants.ts'
 import { addProject, type Project } from '../modules/projects/service.ts'
+import { beginReport, shownBefore } from '../modules/reports/service.ts'
 import type { TestApp } from './test-app.ts'
 
 export const SEED_OWNER = 'seed-owner@example.com'
@@ -81,6 +82,8 @@ export async function seedDeployment(app: TestApp, seed: Seed): Promise<Seeded> 
     )
     compileRouting(ctx, id)
     insertWaiting(ctx.db, [id])
+    const shown = shownBefore(ctx, tx, project.id, seed.alias ?? null)
+    beginReport(ctx, tx, { id }, { shown, leftOut: [] })
     const names = { owner: project.owner, repo: project.name }
     const version = { id, commitSha: seed.sha, version: 1 }
     const { sha: label } = claimVersionLabels(ctx, tx, project, version, undefined)

@@ -2,6 +2,7 @@ import { is } from 'drizzle-orm'
 import { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import * as schema from '../db/schema.ts'
 import * as audit from '../db/schema-audit.ts'
+import * as cdn from '../db/schema-cdn.ts'
 import * as contents from '../db/schema-contents.ts'
 import * as domains from '../db/schema-domains.ts'
 import * as notices from '../db/schema-notices.ts'
@@ -14,6 +15,7 @@ import * as webhooks from '../db/schema-webhooks.ts'
 export const tables: { variable: string; table: SQLiteTable }[] = Object.entries({
   ...schema,
   ...audit,
+  ...cdn,
   ...contents,
   ...domains,
   ...notices,

@@ -2,6 +2,7 @@ import domainStatus from '../islands/domain-status.js' with { type: 'text' }
 import logTail from '../islands/log-tail.js' with { type: 'text' }
 import palette from '../islands/palette.js' with { type: 'text' }
 import publish from '../islands/publish.js' with { type: 'text' }
+import report from '../islands/report.js' with { type: 'text' }
 import retention from '../islands/retention.js' with { type: 'text' }
 import ruleForm from '../islands/rule-form.js' with { type: 'text' }
 import ruleOrder from '../islands/rule-order.js' with { type: 'text' }
@@ -32,6 +33,7 @@ const ISLANDS = [
   ruleForm,
   selection,
   retention,
+  report,
 ]
 
 /** All islands in one script, so one request loads them. */

@@ -26,6 +26,7 @@ const WORDS: Readonly<Record<string, string>> = {
   'invitation:manage': 'Invite people',
   'secret:manage': 'Set and remove secrets',
   'secret:read': 'See headers that rules add',
+  'cdn:purge': 'Purge the CDN',
   'analytics:read': 'See visits',
   'webhook:manage': 'Manage webhooks',
   'retention:manage': 'Manage retention',

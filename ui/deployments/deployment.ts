@@ -2,6 +2,7 @@ import type { AliasView } from '../../src/modules/aliases/service.ts'
 import type { Comparison } from '../../src/modules/deployments/browse.ts'
 import type { Held } from '../../src/modules/deployments/publish/held.ts'
 import type { DeploymentView } from '../../src/modules/deployments/service.ts'
+import type { ReportView } from '../../src/modules/reports/model.ts'
 import { endOf } from '../aliases/previews.ts'
 import { badge } from '../components/badge.ts'
 import { button, linkButton } from '../components/button.ts'
@@ -21,6 +22,7 @@ import { heldRelease } from '../releases/held-release.ts'
 import { comparisonList, comparisonSummary } from './comparison.ts'
 import { deploymentHref, deploymentTable, makerName } from './deployment-table.ts'
 import { noStartPageNotice, type WayBack } from './no-start-page.ts'
+import { reportCard } from './report.ts'
 
 type DeploymentPageProps = ProjectPageBase & {
   deployment: DeploymentView
@@ -38,6 +40,8 @@ type DeploymentPageProps = ProjectPageBase & {
   before: { deployment: DeploymentView; liveAs: string | null; comparison: Comparison } | null
   /** A release to it that its checks held back. */
   held?: Held | null
+  /** Null for one that was published before there were reports. */
+  report?: ReportView | null
   failed?: Failed | undefined
 }
 
@@ -62,6 +66,7 @@ export const deploymentPage = (props: DeploymentPageProps): Html =>
       ${props.failed?.intent === 'delete' && notice({ tone: 'bad', message: props.failed.error.message, live: true })}
       ${props.waysBack !== null && noStartPageNotice(props.waysBack, props.can)}
       ${props.held && heldRelease(props.held, props.can.moveAliases, failedRelease(props))}
+      ${props.report && reportCard(props.project.id, props.deployment.id, props.report)}
       ${facts(props)} ${versions(props)} ${releases(props)} ${differences(props)}
       ${props.can.deleteDeployments && removal(props)}
     `,

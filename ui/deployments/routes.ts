@@ -17,6 +17,7 @@ import {
   getDeployment,
   listDeployments,
 } from '../../src/modules/deployments/service.ts'
+import { reportOf } from '../../src/modules/reports/service.ts'
 import { page } from '../components/html.ts'
 import { UNREAD_BODY } from '../frame/form.ts'
 import { queryOf, visitUrl } from '../frame/page-request.ts'
@@ -26,6 +27,7 @@ import { deploymentsPage } from './deployments.ts'
 import { filePage, folderPage } from './files.ts'
 import { highlight } from './highlight.ts'
 import type { WayBack } from './no-start-page.ts'
+import { reportPage } from './report.ts'
 
 /** The deployments of a project, and their files. */
 export const deploymentPages = (ctx: Context) =>
@@ -38,6 +40,9 @@ export const deploymentPages = (ctx: Context) =>
       '/projects/:id/deployments/:deploymentId',
       ({ request, params }) => submitDeployment(ctx, request, params),
       UNREAD_BODY,
+    )
+    .get('/projects/:id/deployments/:deploymentId/report', ({ request, params }) =>
+      showReport(ctx, request, params),
     )
     .get('/projects/:id/deployments/:deploymentId/files', ({ request, params }) =>
       showFiles(ctx, request, params),
@@ -88,6 +93,7 @@ function showDeployment(
       aliases: aliasesOf(ctx, looking),
       versions: versionsOf(ctx, looking, deployment),
       waysBack: hasStartPage(ctx, looking.grant, deploymentId) ? null : waysBack(ctx, looking, deployment),
+      report: reportOf(ctx, deploymentId),
       held: heldRelease(ctx, looking.grant, deploymentId),
       before: beforeOf(ctx, looking, deployment),
       failed,
@@ -101,6 +107,12 @@ function showDeployment(
     }),
     failed?.error.status,
   )
+}
+
+function showReport(ctx: Context, request: Request, { id, deploymentId }: Place): Response {
+  const looking = lookAt(ctx, request, id)
+  const deployment = getDeployment(ctx, looking.grant, deploymentId)
+  return page(reportPage({ ...looking, deployment, report: reportOf(ctx, deploymentId) }))
 }
 
 /** A SHA may be the beginning of a longer one. */

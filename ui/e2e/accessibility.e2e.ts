@@ -77,6 +77,7 @@ const CODE = "import a from 'b' // c\nclass D { e = 1 }\n"
 const ofProject = (ids: Ids): string[] => {
   const deployment = [
     '',
+    '/report',
     '/files',
     '/files?path=index.html',
     '/files?path=assets/logo.svg',

@@ -21,6 +21,7 @@ import { waitingForFirst } from '../deployments/publish-panel.ts'
 import { projectFrame, projectHref } from '../frame/project-frame.ts'
 import type { Failed } from '../frame/project-request.ts'
 import { usage } from '../retention/quota.ts'
+import { purgeCard } from './cdn.ts'
 
 type ProjectPageProps = PublishPageProps & {
   /** Those that changed last, first. */
@@ -36,6 +37,8 @@ type ProjectPageProps = PublishPageProps & {
   visits?: Visits | undefined
   /** Only where there is a limit. */
   quota?: QuotaView | undefined
+  /** There is a CDN, and who looks may purge it. */
+  canPurge?: boolean
 }
 
 export type Visits = Pick<ProjectAnalytics, 'series' | 'totals'>
@@ -105,6 +108,7 @@ const published = (props: ProjectPageProps): Html => html`
   ${previewsCard(props)}
   ${props.visits !== undefined && visits(props.project.id, props.visits)}
   ${props.quota !== undefined && quotaOf(props.project.id, props.quota)}
+  ${props.canPurge === true && purgeCard()}
 `
 
 const MAX_ALIASES = 5

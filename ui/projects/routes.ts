@@ -9,6 +9,7 @@ import { type AliasView, listAliases, productionAliases } from '../../src/module
 import { getProjectAnalytics } from '../../src/modules/analytics/service.ts'
 import { suspendedKeys } from '../../src/modules/api-keys/service.ts'
 import { authorize, type Grant, mayDo } from '../../src/modules/auth/authorize.ts'
+import { purgeProject } from '../../src/modules/cdn/service.ts'
 import { aliasesWithStartPage } from '../../src/modules/deployments/browse.ts'
 import { lastDeploymentTimes } from '../../src/modules/deployments/latest.ts'
 import { listDeployments } from '../../src/modules/deployments/service.ts'
@@ -36,6 +37,7 @@ import {
   answerForm,
   doneNotice,
   type Failed,
+  type Intent,
   lookAt,
   submitForm,
   submitProjectForm,
@@ -187,9 +189,17 @@ const submitPreviews = (ctx: Context, request: Request, id: string) =>
   submitProjectForm(ctx, request, {
     projectId: id,
     action: 'alias:write',
-    intents: previewIntents(ctx, id, () => `/projects/${id}`),
+    intents: { ...previewIntents(ctx, id, () => `/projects/${id}`), purge: purgeIntent(ctx, id) },
     show: (failed) => showProject(ctx, request, id, failed),
   })
+
+const purgeIntent = (ctx: Context, id: string): Intent => ({
+  action: 'cdn:purge',
+  run({ grant }) {
+    purgeProject(ctx, grant)
+    return `/projects/${id}?done=purged`
+  },
+})
 
 async function showProject(ctx: Context, request: Request, id: string, failed?: Failed): Promise<Response> {
   const looking = lookAt(ctx, request, id)
@@ -211,9 +221,11 @@ async function showProject(ctx: Context, request: Request, id: string, failed?: 
       ...publishing(ctx, grant),
       visits: latest.data.length === 0 ? undefined : await visitsOf(ctx, caller, project.id),
       quota: await getSetQuota(ctx, grant, project.id),
+      canPurge: ctx.config.cdnKind !== null && mayDo(ctx, caller, 'cdn:purge', project.id),
       notices: doneNotice(request, {
         created: 'The project was created.',
         published: 'Published.',
+        purged: 'The CDN is told to forget this project.',
         ...PREVIEW_NOTICES,
       }),
     }),

@@ -5,6 +5,7 @@ import { deploymentPage } from '../deployments/deployment.ts'
 import { deploymentsPage } from '../deployments/deployments.ts'
 import { filePage, folderPage } from '../deployments/files.ts'
 import { publishPage } from '../deployments/publish.ts'
+import { reportPage } from '../deployments/report.ts'
 import { homePage } from '../projects/home.ts'
 import { newProjectPage } from '../projects/new-project.ts'
 import { projectPage } from '../projects/project.ts'
@@ -34,6 +35,7 @@ import {
   viewer,
   wrong,
 } from './sample-data.ts'
+import { sampleReport } from './sample-report.ts'
 
 const list = { search: '', page: 1, pages: 1 }
 export const projectSamples = [
@@ -126,6 +128,7 @@ export const projectSamples = [
     waysBack: null,
     aliases,
     versions: [newest, former],
+    report: sampleReport,
     before: { deployment: older, liveAs: null, comparison },
   }),
   sample('deployment-held', deploymentPage, {
@@ -175,6 +178,18 @@ export const projectSamples = [
     versions: [newest],
     before: null,
   }),
+  sample('report', reportPage, { ...owner, deployment: newest, report: sampleReport }),
+  sample('report-running', reportPage, {
+    ...owner,
+    deployment: newest,
+    report: { ...sampleReport, status: 'running', findings: [], kinds: {}, completedAt: null },
+  }),
+  sample('report-nothing-found', reportPage, {
+    ...owner,
+    deployment: newest,
+    report: { ...sampleReport, comparedWith: null, findings: [], kinds: {} },
+  }),
+  sample('report-none', reportPage, { ...owner, deployment: newest, report: null }),
   sample('folder', folderPage, {
     ...owner,
     deployment: newest,

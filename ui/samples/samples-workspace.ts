@@ -111,6 +111,12 @@ export const workspaceSamples = [
     version: '1.2.3',
     uptime: 98_765.4,
     canMail: true,
+    cdn: {
+      kind: 'varnish' as const,
+      pending: 3,
+      failing: 1,
+      lastPurge: { at, keys: ['p-1', 'a-1'], status: 200 },
+    },
     checks: [
       { name: 'database' as const, status: 'ok' as const, message: 'It works', at, value: null },
       { name: 'storage' as const, status: 'error' as const, message: 'No space', at, value: null },

@@ -48,14 +48,17 @@ const KIND_LABELS: Record<(typeof KINDS)[number], string> = {
 }
 const KIND_OPTIONS = KINDS.map((value) => ({ value, label: KIND_LABELS[value] }))
 
-/** A project's hook is told of nothing of the workspace, though the API lets it be chosen. */
+/**
+ * Of `ping` every hook is told that is tested, and a project's of nothing of the workspace; what the API let somebody
+ * choose stays.
+ */
 function eventBoxes(
   isProject: boolean,
   chosen: readonly string[] | undefined,
   error: string | undefined,
 ): Html {
   const events = EVENTS.filter(
-    (event) => event !== 'ping' && !(isProject && WORKSPACE_EVENTS.has(event) && !chosen?.includes(event)),
+    (event) => chosen?.includes(event) || (event !== 'ping' && !(isProject && WORKSPACE_EVENTS.has(event))),
   )
   const box = (event: string, label: string) =>
     checkbox({ name: boxOf(event), label, checked: chosen?.includes(event) ?? false })

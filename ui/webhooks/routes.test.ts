@@ -100,6 +100,19 @@ test.each(bad)('%s shows the form again with what was typed, and why', async (_w
   }
 })
 
+test('saving keeps every event that was chosen by the API', async () => {
+  const events = ['deployment.created', 'disk.low', 'ping']
+  const hook = await hooks.make({ events })
+  const page = hook.path.replace('/api', '')
+  const boxes = [...(await read(page, admin)).matchAll(/<input[^>]*name="(event-[^"]+)"[^>]*>/g)]
+  const ticked = boxes.filter(([box]) => /\schecked/.test(box)).map(([, name = '']) => [name, 'true'])
+  const { url, name, kind } = fields()
+  const form = { intent: 'change', url, name, kind, isEnabled: 'true', ...Object.fromEntries(ticked) }
+  await browser.submit(page, form, { as: admin })
+  const { body } = await hooks.call('GET', hook.path)
+  expect([body['name'], [...(body['events'] as string[])].sort()]).toEqual([name, events])
+})
+
 test('who may not manage them sees no tab and no page', async () => {
   const path = `/projects/${hooks.site.projectId}`
   expect(await read(path, admin)).toContain(`${path}/webhooks`)

@@ -1,3 +1,4 @@
+import type { CdnView } from '../../src/modules/cdn/service.ts'
 import type { HealthDetails } from '../../src/modules/health/details.ts'
 import type { CertificateState } from '../../src/platform/certificates.ts'
 import { badge } from '../components/badge.ts'
@@ -11,6 +12,7 @@ import { type Column, table } from '../components/table.ts'
 import { time } from '../components/time.ts'
 import { certificateState } from '../domains/certificate-state.ts'
 import type { Failed } from '../frame/project-request.ts'
+import { cdnCard } from './cdn-card.ts'
 import { type WorkspacePageBase, workspaceFrame } from './frame.ts'
 
 type HealthPageProps = WorkspacePageBase & {
@@ -23,6 +25,7 @@ type HealthPageProps = WorkspacePageBase & {
   certificate: CertificateState
   /** Whether a mail server is set up. */
   canMail: boolean
+  cdn: CdnView
   failed?: Failed | undefined
 }
 
@@ -40,7 +43,7 @@ export const healthPage = (props: HealthPageProps): Html =>
         },
         table<Check>({ caption: 'Checks', rows: props.checks, columns: COLUMNS }),
       )}
-      ${mailCard(props)} ${serverCard(props)}
+      ${mailCard(props)} ${cdnCard(props.cdn)} ${serverCard(props)}
     `,
   )
 
@@ -63,6 +66,7 @@ const LABELS: Record<Check['name'], string> = {
   mail: 'Mail',
   retention: 'Retention',
   previews: 'Previews',
+  cdn: 'CDN',
 }
 
 const STATES: Record<Check['status'], Html> = {

@@ -4,6 +4,7 @@ import { AppError } from '../../src/domain/errors.ts'
 import { given } from '../../src/domain/given.ts'
 import { keysOfMaker } from '../../src/modules/api-keys/service.ts'
 import { authorize } from '../../src/modules/auth/authorize.ts'
+import { getCdn } from '../../src/modules/cdn/service.ts'
 import { groupPatchBody, newGroupBody } from '../../src/modules/groups/model.ts'
 import {
   addGroupMember,
@@ -298,6 +299,7 @@ async function showHealth(ctx: Context, request: Request, failed?: Failed): Prom
       adminUrl: ctx.adminUrl(),
       certificate: ctx.certificates.stateOf(ctx.config.adminHost),
       canMail: ctx.mail.isConfigured,
+      cdn: getCdn(ctx, grant),
       notices: doneNotice(request, { mailed: 'The mail server took the test mail.' }),
       failed,
     }),

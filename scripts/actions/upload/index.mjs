@@ -8,7 +8,10 @@ import { createMatcher } from './lib/glob.mjs'
 import { readInputs } from './lib/inputs.mjs'
 import { hashFiles } from './lib/manifest.mjs'
 import { createRunner } from './lib/runner.mjs'
-import { publish } from './lib/upload.mjs'
+import { publish, readReport } from './lib/upload.mjs'
+
+/** The server takes so many of them. */
+const MOST_LEFT_OUT = 100
 
 /** @typedef {NonNullable<ReturnType<typeof readInputs>>} Inputs */
 
@@ -43,17 +46,38 @@ async function upload(inputs) {
     await tell(inputs, 'failed')
   }
   if (isPublished) await tell(inputs, { url: urls.alias, commitSha: target.commitSha, expiresAt })
+  runner.reportFindings(published, await findings(inputs, published))
+}
+
+/**
+ * That the report cannot be read is a notice: the publish stands.
+ *
+ * @param {Inputs} inputs
+ * @param {import('./lib/upload.mjs').Published} published
+ */
+async function findings(inputs, published) {
+  try {
+    return await readReport(inputs, published)
+  } catch (error) {
+    if (!isExpected(error)) throw error
+    runner.notice(`The report cannot be read: ${messageOf(error)}`)
+    return undefined
+  }
 }
 
 /** @param {Inputs} inputs */
 async function publishFiles({ apiUrl, apiKey, patterns, folder, target }) {
-  const files = hashFiles(findFiles(folder, createMatcher(patterns)))
+  /** @type {string[]} */
+  const leftOut = []
+  const files = hashFiles(findFiles(folder, createMatcher(patterns), (path) => leftOut.push(path)))
   if (files.length === 0)
     throw new ActionFailure(
       `No file below ${folder} matches; patterns are relative to it: ${patterns.join(' ')}`,
     )
   const sent = [...files, ...hashFiles(findChecks(folder))]
-  return publish({ apiUrl, apiKey, target, files: sent, log: runner.log })
+  const named = leftOut.filter((path) => path !== '.svc').slice(0, MOST_LEFT_OUT)
+  const manifest = named.length === 0 ? target : { ...target, leftOut: named }
+  return publish({ apiUrl, apiKey, target: manifest, files: sent, log: runner.log })
 }
 
 /** @param {Inputs} inputs */

@@ -310,6 +310,19 @@ describe('hostile threads', () => {
     expect(forge.comments.map(({ body }) => body)).toEqual([MARKER, expect.stringContaining('**Preview')])
   })
 
+  test.each([429, 500, 503])(
+    'a forge that answers %d to who that is gets no second comment',
+    async (status) => {
+      const me = { id: 5, login: 'ann', type: 'User' }
+      forge.comments.push({ id: 1, body: MARKER, author: me })
+      forge.instead = (method, path) =>
+        method === 'GET' && path === '/user' ? Response.json({ message: 'later' }, { status }) : undefined
+      const { code, log } = await run({ ...preview, deployment: 'false' })
+      expect([code, noticesIn(log).length]).toEqual([0, 1])
+      expect(forge.comments.map(({ body }) => body)).toEqual([MARKER])
+    },
+  )
+
   test('where an account has a name and no number, the name counts', async () => {
     forge.instead = (method, path) =>
       method === 'GET' && path === '/user' ? Response.json({ login: 'ci' }) : undefined

@@ -176,6 +176,7 @@ test('publishes what the patterns take, and tells the runner', async () => {
     'expires-at': '',
     version: '1',
     'release-status': '',
+    'report-url': '',
   })
   expect(summary).toContain('### acme/site')
   expect(summary).toContain('http://production--site--acme.localhost/')
@@ -317,7 +318,7 @@ describe('faults', () => {
     expect(code).toBe(0)
     expect(log).not.toMatch(/^\s*::set-env/m)
     expect(log).not.toContain('##[')
-    expect(Object.keys(outputs)).toHaveLength(12)
+    expect(Object.keys(outputs)).toHaveLength(13)
     expect(outputs).toMatchObject({ 'file-count': '', 'total-size': '' })
     expect(summary).not.toContain('<img')
     expect(summary).not.toMatch(/^\s*::/m)

@@ -48,10 +48,13 @@ export async function publish(svc: Svc, folder: string, commitSha: string): Prom
 /** A folder as one tar.gz. */
 export const packed = (folder: string): Promise<Blob> => Bun.$`tar cz -C ${folder} .`.blob()
 
-export async function publishArchive(svc: Svc, archive: Blob, commitSha: string): Promise<void> {
+/** What is used of the answer to an upload. */
+export type Published = { deployment: { id: string }; release: { status: string } }
+
+export async function publishArchive(svc: Svc, archive: Blob, commitSha: string): Promise<Published> {
   const [owner = '', repo = ''] = PROJECT.split('/')
   const query = new URLSearchParams({ owner, repo, commitSha, alias: 'production', isPublic: 'true' })
-  await api(svc, 'POST', `/api/deployments?${query}`, archive, 'application/gzip')
+  return (await api(svc, 'POST', `/api/deployments?${query}`, archive, 'application/gzip')) as Published
 }
 
 /** A rule of acme/bench, on the project. */

@@ -1,7 +1,9 @@
-import { lstatSync } from 'node:fs'
+import { lstatSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { CHECKS_FILE, MAX_CHECKS_BYTES } from '../../domain/checks-file.ts'
+import { AppError } from '../../domain/errors.ts'
 import { nestedFolder } from '../../domain/nested-folder.ts'
+import { readChecksFile } from '../../modules/releases/checks-file.ts'
 import { CommandFailure } from '../command.ts'
 import { findUpwards } from '../config-file.ts'
 import type { FoundFile } from './files.ts'
@@ -17,6 +19,14 @@ export async function readChecks(
   const root = findUpwards(nested === null ? folder : join(folder, nested), (one) => isThere(checksIn(one)))
   if (root === undefined) return []
   return hashFiles([{ path: CHECKS_FILE, absolutePath: requireFile(checksIn(root)) }], () => {})
+}
+
+/** Fails with all that is wrong in it, as the server would. */
+export async function refuseWrongChecks(files: readonly FoundFile[]): Promise<void> {
+  for (const { path, absolutePath } of files)
+    await readChecksFile(path, readFileSync(absolutePath)).catch((error) => {
+      throw error instanceof AppError ? new CommandFailure(error.message) : error
+    })
 }
 
 const checksIn = (root: string): string => join(root, ...CHECKS_FILE.split('/'))

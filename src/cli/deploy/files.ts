@@ -14,10 +14,10 @@ export type FileFacts = { size: number; sha256: string; modifiedMs: number; chan
  * The files below `folder` that belong to a deployment, by path. Skips and refuses what the server would skip and refuse, all
  * refusals in one failure.
  * A symbolic link to a file inside the folder counts as that file. Every other link, and anything that is neither file nor
- * folder, is refused, so that nothing outside the folder is published by accident. `onModules` gets folders called
- * node_modules that a build may want to publish, except the project's own at the top.
+ * folder, is refused, so that nothing outside the folder is published by accident. `onLeftOut` gets what is skipped, a
+ * folder once.
  */
-export function findFiles(folder: string, onModules: (path: string) => void = () => {}): FoundFile[] {
+export function findFiles(folder: string, onLeftOut: (path: string) => void = () => {}): FoundFile[] {
   const root = realFolder(folder)
   const files: FoundFile[] = []
   const refusals = new Refusals()
@@ -27,8 +27,10 @@ export function findFiles(folder: string, onModules: (path: string) => void = ()
     for (const entry of refusals.tried(() => listFolder(folderPath)) ?? []) {
       const entryPath = path === '' ? entry.name : `${path}/${entry.name}`
       const stored = normalizeAssetPath(entryPath, 'sender')
-      if (path !== '' && entry.name === 'node_modules' && entry.isDirectory()) onModules(entryPath)
-      if (stored.kind === 'left_out') continue
+      if (stored.kind === 'left_out') {
+        onLeftOut(entryPath)
+        continue
+      }
       const file = refusals.tried(() => {
         refuseOtherEncoding(folderPath, entryPath, entry)
         if (stored.kind === 'refused') throw new CommandFailure(`${entryPath}: ${stored.reason}`)

@@ -8,19 +8,20 @@ type Sent = { folder: string; files: readonly HashedFile[]; leftOut: readonly st
 
 /**
  * What `svc deploy` did unexpectedly, or what the person may have forgotten to ask for. What the server says of it is in
- * the JSON already, if that is asked for.
+ * the JSON already, if that is asked for. Returns the kinds of findings that need not be told again.
  */
 export function writeNotes(
   { folder, files, leftOut, isJson }: Sent,
   target: Target,
   published: Published,
   progress: Progress,
-): void {
+): string[] {
   if (!isJson) for (const { message } of published.notes) progress.note(message)
   noteAlias(target, published, progress)
-  noteIndex(files, folder, published, progress)
+  const isIndexMissed = noteIndex(files, folder, published, progress)
   noteStillPrivate(target, published, progress)
   noteLeftOut(leftOut, progress)
+  return isIndexMissed ? ['start-page-missing'] : []
 }
 
 /** For a changed working tree. `changes` are paths in the checkout. */
@@ -35,8 +36,12 @@ export function noteUncommitted(
   )
 }
 
-/** Some builds put files that pages need into such a folder, and nobody notices at first that they are missing. */
-export function noteLeftOut([first, ...more]: readonly string[], progress: Progress): void {
+/**
+ * Some builds put files that pages need into a folder called node_modules, and nobody notices at first that they are missing.
+ * The one at the top is the project's own.
+ */
+export function noteLeftOut(leftOut: readonly string[], progress: Progress): void {
+  const [first, ...more] = leftOut.filter((path) => path.endsWith('/node_modules'))
   if (first === undefined) return
   const others = more.length === 0 ? '' : ` and ${more.length} more`
   progress.note(
@@ -54,18 +59,19 @@ function noteAlias({ alias, preview }: Target, published: Published, progress: P
     progress.note(`the ${place} is locked, so it was not moved; the deployment is kept`)
 }
 
-/** A common mistake: the folder above the one with the build. The server says it too where an alias shows it. */
+/** A common mistake: the folder above the one with the build. The server says it too where an alias shows it. Whether it was said. */
 function noteIndex(
   files: readonly HashedFile[],
   folder: string,
   published: Published,
   progress: Progress,
-): void {
-  if (has(published, 'NO_START_PAGE') || has(published, 'NESTED_FOLDER')) return
-  if (!files.some(({ path }) => path === 'index.html'))
-    progress.note(
-      `there is no index.html at the top of ${printable(folder)}, so the address itself shows nothing`,
-    )
+): boolean {
+  if (has(published, 'NO_START_PAGE') || has(published, 'NESTED_FOLDER')) return false
+  if (files.some(({ path }) => path === 'index.html')) return false
+  progress.note(
+    `there is no index.html at the top of ${printable(folder)}, so the address itself shows nothing`,
+  )
+  return true
 }
 
 /** `--public` only affects the upload that creates the project. Given later, people would wonder why nobody sees the site. */

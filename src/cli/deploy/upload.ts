@@ -26,6 +26,8 @@ export type Target = {
   isPublic?: true
   /** Whatever the checks of the release find, the alias moves. */
   force?: true
+  /** What was left out of the folder: the first of it. contract 13 §7. */
+  leftOut?: readonly string[]
 }
 
 export type Published = {

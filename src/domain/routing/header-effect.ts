@@ -46,9 +46,22 @@ export function withEffect(given: Headers, { removed, values }: HeaderEffect, pl
 
 /** Keeps an answer that depends on a visitor's cookies out of shared caches. */
 export function makePrivate(headers: Headers): void {
-  for (const name of [...headers.keys()]) if (FOR_SHARED_CACHES.test(name)) headers.delete(name)
+  dropSharedCaches(headers)
   headers.set('cache-control', privateCacheControl(headers.get('cache-control') ?? ''))
   addVary(headers, 'Cookie')
+}
+
+/** For a page that says something is not there: no cache keeps it, whatever the site's files say. contract 13 §3. */
+export function neverStored(given: Headers): Headers {
+  const headers = new Headers(given)
+  dropSharedCaches(headers)
+  headers.set('cache-control', 'no-store')
+  return headers
+}
+
+/** Their own headers come before `Cache-Control`. RFC 9213 §2.2. */
+function dropSharedCaches(headers: Headers): void {
+  for (const name of [...headers.keys()]) if (FOR_SHARED_CACHES.test(name)) headers.delete(name)
 }
 
 /** Adds names to `Vary`, each once. */

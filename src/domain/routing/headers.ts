@@ -1,7 +1,7 @@
 import { type Parsed, type Problem, refused } from './parsed.ts'
 import { type Part, partsOf } from './placeholders.ts'
 import { namesOf, parseSource, type Source } from './source.ts'
-import { isIdle, isTooLong, linesOf, Refusals, TOO_LONG } from './text-lines.ts'
+import { isIdle, isTooLong, linesOf, Refusals, TOO_LONG, TOO_WRONG } from './text-lines.ts'
 
 /** A block of `_headers`: what it sets and removes, by lower-case name. Plain data, so that it can be stored. */
 export type HeaderBlock = {
@@ -157,7 +157,6 @@ class HeaderReader {
 }
 
 const NO_ROOM = 'there are 32 KiB of header values before it, which is the limit'
-const TOO_WRONG = 'there are too many wrong lines before it'
 const FULL = `there are ${MAX_BLOCKS} blocks before it, which is the limit`
 
 function findNameError(name: string): string | null {

@@ -110,7 +110,9 @@ describe('a line that is refused', () => {
     ['/a /\\evil.test', /backslash/],
     ['/a /b\\c', /backslash/],
     ['/a /b\rc', /control/],
-    ['/a https://user@b.test/', /host/],
+    ['/a https://user@b.test/', /user or a password/],
+    ['/a https://u:p@b.test/', /user or a password/],
+    ['/a https://u:p@b.test/ 200', /user or a password/],
     ['/a https:///b', /host/],
     ['/:x https://:x.b.test/', /placeholder/],
     ['/* https://b.test:splat', /placeholder/],
@@ -167,4 +169,8 @@ test('2,000 exact lines and 100 others count', () => {
   const { lines, refused, problems } = parseRedirects(text)
   expect([lines.length, refused]).toEqual([2_100, 3])
   expect(problems.map(({ line }) => line)).toEqual([2_001, 2_102, 2_103])
+  expect(problems.map(({ message }) => message)).toEqual([
+    expect.stringMatching(/^there are 2000 lines without/),
+    ...Array(2).fill(expect.stringMatching(/2000 lines without .* and 100 with/)),
+  ])
 })

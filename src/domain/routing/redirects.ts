@@ -12,7 +12,7 @@ import {
   type Source,
 } from './source.ts'
 import { insertInto, parseTarget, type Result, type Target } from './target.ts'
-import { isIdle, isTooLong, linesOf, Refusals, TOO_LONG } from './text-lines.ts'
+import { isIdle, isTooLong, linesOf, Refusals, TOO_LONG, TOO_WRONG } from './text-lines.ts'
 
 const REDIRECTS = [301, 302, 303, 307, 308] as const
 const STATUSES = [200, ...REDIRECTS, 404, 410] as const
@@ -51,8 +51,8 @@ export function parseRedirects(text: string, options: RedirectOptions = {}): Par
   const left = { static: MAX_STATIC, dynamic: MAX_DYNAMIC }
   for (const { line, text: written } of linesOf(text)) {
     if (isIdle(written)) continue
-    const isFull = refusals.isFull || left.static + left.dynamic === 0
-    const found = isFull ? refused(FULL.static) : parseLine(written, line, options)
+    const unread = refusals.isFull ? TOO_WRONG : left.static + left.dynamic === 0 ? FULL.both : null
+    const found = unread === null ? parseLine(written, line, options) : refused(unread)
     const kind = found.ok && isDynamic(found.value.source) ? 'dynamic' : 'static'
     if (!found.ok) refusals.add(line, found.error)
     else if (left[kind] === 0) refusals.add(line, FULL[kind])
@@ -148,6 +148,7 @@ function decodedPair(sent: string): Pair {
 const FULL = {
   static: `there are ${MAX_STATIC} lines without * and :name before it, which is the limit`,
   dynamic: `there are ${MAX_DYNAMIC} lines with * or :name before it, which is the limit`,
+  both: `there are ${MAX_STATIC} lines without * and :name and ${MAX_DYNAMIC} with before it, which are the limits`,
 }
 
 function parseLine(text: string, line: number, options: RedirectOptions): Parsed<RedirectLine> {

@@ -35,10 +35,12 @@ export function parseTarget(text: string, names: readonly string[]): Parsed<Targ
   if (text.startsWith('//')) return refused('the target must not begin with //')
   const scheme = isAddress ? (SCHEME.exec(text)?.[0] ?? '') : ''
   const [, authority = '', rest = ''] = /^([^/?#]*)(.*)$/su.exec(text.slice(scheme.length)) ?? []
+  if (authority.includes('@') && isAddress)
+    return refused('the target must not hold a user or a password before its host')
   if (isAddress && holdsPlaceholder(text.slice(scheme.length).split('/', 1)[0] ?? ''))
     return refused('the target must not hold a placeholder before the first / behind its host')
   const origin = isAddress ? originOf(scheme, authority) : null
-  if (isAddress && origin === null) return refused('the target must name a host, without user and password')
+  if (isAddress && origin === null) return refused('the target must name a host')
   const [, path = '', query, fragment = ''] = /^([^?#]*)(?:\?([^#]*))?(#.*)?$/su.exec(rest) ?? []
   const parts = (piece: string) => partsOf(piece, names, literal)
   return parsed({

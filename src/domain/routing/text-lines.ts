@@ -12,6 +12,9 @@ export const TOO_LONG = `the line is longer than ${MAX_LINE} characters`
 /** A text that may be read as a routing file, or why not. */
 type ReadText = { text: string; problem: null } | { text: null; problem: Problem }
 
+/** Of what follows too much that is wrong. */
+export const TOO_WRONG = 'there are too many wrong lines before it'
+
 /** The text of a routing file, without a byte order mark. contract 13 §1. */
 export function textOfFile(bytes: Uint8Array): ReadText {
   if (bytes.length > MAX_FILE_BYTES) return unread('the file is larger than 5 MiB, so nothing of it is used')

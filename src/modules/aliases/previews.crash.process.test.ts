@@ -1,27 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { type HookReceiver, hookReceiver, hookSettings } from '../../testing/hook-receiver.ts'
-import { makeHook } from '../../testing/process-hook.ts'
+import { expect, test } from 'bun:test'
+import { crashWithHook } from '../../testing/crash-with-hook.ts'
 import { publishTar, shaOf } from '../../testing/publish-tar.ts'
 import { rounds } from '../../testing/rounds.ts'
-import { makeDataDir, runSvc, type ServerProcess, startServer } from '../../testing/server-process.ts'
+import { runSvc, type ServerProcess } from '../../testing/server-process.ts'
 import { until } from '../../testing/until.ts'
 
 /** The real program is killed while previews are published and ended, with a hook that is told of both. contract 16 §2. */
-const work = mkdtempSync(join(tmpdir(), 'svc-work-'))
-const settings = hookSettings()
-const ADMIN = { email: 'root@example.com', password: 'correct horse battery' }
-let receiver: HookReceiver
-beforeAll(async () => {
-  receiver = await hookReceiver()
-})
-afterAll(async () => {
-  await receiver.close()
-  settings.remove()
-  rmSync(work, { recursive: true })
-})
+const lab = crashWithHook()
 
 const PAGES = 20
 const filesOf = (sha: string): Record<string, string> =>
@@ -47,25 +32,17 @@ async function expectWhole(server: ServerProcess, { commitSha, url, name }: Alia
 }
 
 test('kill -9 while previews are published and ended: all that is there is whole, and what was acknowledged is there', async () => {
-  const crash = makeDataDir()
-  const env = {
-    ...settings.env,
-    WEBHOOK_RETRY_SECONDS: '0,0,0,0',
-    RATE_LIMIT_API: '0',
-    RATE_LIMIT_UPLOAD: '0',
-  }
-  const admin = { ADMIN_EMAIL: ADMIN.email, ADMIN_PASSWORD: ADMIN.password }
-  let running = await startServer(crash.path, { ...env, ...admin })
-  await makeHook(running.url, ADMIN, { url: receiver.url('/', '127.0.0.1'), events: ['*'] })
-  const key = (await runSvc(['key', 'create', 'test', '--data-dir', crash.path])).stdout.trim()
+  const crash = await lab.start(['*'], { RATE_LIMIT_API: '0', RATE_LIMIT_UPLOAD: '0' })
+  const { key } = crash
+  let { running } = crash
   const ended = new Set<string>()
-  expect(await publishTar(work, running, key, 'crash', shaOf(1), filesOf(shaOf(1)))).toBe(true)
+  expect(await publishTar(lab.work, running, key, 'crash', shaOf(1), filesOf(shaOf(1)))).toBe(true)
   const [live] = await aliasesOf(running, key)
   for (let round = 0; round < rounds(3, 20); round += 1) {
     const name = (i: number): string => `pr-${round}-${i}`
     const sha = (i: number): string => shaOf(round * 10 + 10 + i)
     const publish = (i: number, of = name(i)) =>
-      publishTar(work, running, key, 'crash', sha(i), filesOf(sha(i)), `preview=${of}`)
+      publishTar(lab.work, running, key, 'crash', sha(i), filesOf(sha(i)), `preview=${of}`)
     expect(await Promise.all([publish(0), publish(1)])).toEqual([true, true])
     const kept = new Map([[name(1), sha(1)]])
     const { promise: first, resolve } = Promise.withResolvers<void>()
@@ -83,7 +60,7 @@ test('kill -9 while previews are published and ended: all that is there is whole
     else await Bun.sleep(((round * 37) % 100) + 1)
     running.signal('SIGKILL')
     await Promise.all([running.exited, ...doing])
-    running = await startServer(crash.path, env)
+    running = await crash.start()
     const aliases = await aliasesOf(running, key)
     for (const alias of aliases) await expectWhole(running, alias)
     for (const [preview, commitSha] of kept)
@@ -94,13 +71,13 @@ test('kill -9 while previews are published and ended: all that is there is whole
       await call(running, key, 'DELETE', `/api/projects/${live?.projectId}/previews/${old}`)
   }
   const told = (name: string): boolean =>
-    receiver.received.some(({ body }) => {
+    lab.receiver().received.some(({ body }) => {
       const { event, data }: { event: string; data: { name?: string } } = JSON.parse(body)
       return event === 'preview.ended' && data.name === name
     })
   await until('the ends that were acknowledged are told', () => [...ended].every(told))
   running.signal('SIGTERM')
   expect(await running.exited).toBe(0)
-  expect(await runSvc(['check', '--data-dir', crash.path])).toMatchObject({ code: 0 })
+  expect(await runSvc(['check', '--data-dir', crash.dataDir])).toMatchObject({ code: 0 })
   crash.remove()
 }, 3_600_000)

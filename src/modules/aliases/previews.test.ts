@@ -168,6 +168,9 @@ describe('publishing', () => {
       { preview: 'bad', pullRequest },
       'pullRequest',
     ]),
+    ['expiresIn alone', { expiresIn: '1d' }, 'expiresIn'],
+    ['expiresIn of an alias', { alias: 'staging', expiresIn: '1d' }, 'expiresIn'],
+    ['pullRequest of an alias', { alias: 'staging', pullRequest: '1' }, 'pullRequest'],
     ...['javascript:alert(1)', 'ftp://x.example/', '/pull/1', 'https://', 'http://x y'].map(
       (pullRequestUrl): [string, Record<string, string>, string] => [
         pullRequestUrl,

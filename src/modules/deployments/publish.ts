@@ -5,6 +5,9 @@ import { type AliasView, aliasView } from '../aliases/service.ts'
 import type { Project } from '../projects/service.ts'
 import { withinQuota } from '../quotas/check.ts'
 import type { Release } from '../releases/model.ts'
+import { reportSummary } from '../reports/begin.ts'
+import type { ReportSummary } from '../reports/model.ts'
+import { scheduleReport } from '../reports/work.ts'
 import { openStage } from './blob-queries.ts'
 import { commitStaged } from './commit-staged.ts'
 import { requireUploadProject } from './publish/access.ts'
@@ -42,6 +45,8 @@ export type Published = {
   routing: RoutingSummary
   /** What became of the alias that it named. */
   release: Release
+  /** Where it is said what the upload did to the site. */
+  report: ReportSummary
   /** The folder around everything that was taken away because the sender asked for it. */
   unwrapped: string | null
   /** The files of this upload. Most upload responses do not include them. */
@@ -113,6 +118,8 @@ export async function commitUpload(
     { ...recorded, publication: received.publication },
     (tx, release) => onRecorded(tx, recorded.deployment.id, release),
   )
+  // Only now does the alias show what the report is about.
+  scheduleReport(ctx, recorded.deployment.id)
   return viewOf(ctx, recorded, released)
 }
 
@@ -133,6 +140,7 @@ function viewOf(
     notes: uploadNotes(ctx, project.id, deployment.id, alias),
     routing: routingSummary(ctx, deployment.id),
     release,
+    report: reportSummary(ctx, deployment),
     unwrapped: null,
     assets: () => assets.map((asset) => assetView(ctx, asset, at)),
   }

@@ -34,8 +34,8 @@ import { recompileRouting } from './routing/compile.ts'
 import { typeOfFile } from './traits.ts'
 
 export type { AssetView, DeploymentView } from './model.ts'
-export type { PointedAt } from './queries.ts'
-export { findDeploymentOfProject, findDeploymentsBySha, findVersionOf } from './queries.ts'
+export type { DeploymentRow, PointedAt } from './queries.ts'
+export { findDeployment, findDeploymentOfProject, findDeploymentsBySha, findVersionOf } from './queries.ts'
 
 type DeploymentQuery = PaginationQuery & Omit<DeploymentFilter, 'projectIds'>
 

@@ -33,6 +33,9 @@ const sendArchive = (type: string, body: Uint8Array, more = '', query = QUERY) =
   })
 const urlOf = (label: string) => `http://${label}.localhost:3000`
 
+const REPORT = /^http:\/\/localhost:3000\/api\/deployments\/[\da-f-]{36}\/report$/
+const REPORT_PAGE = /^http:\/\/localhost:3000\/projects\/[\da-f-]{36}\/deployments\/[\da-f-]{36}\/report$/
+
 describe('POST /api/assets/upload', () => {
   test('returns the records of the files', async () => {
     const { status, body } = await world.sendForm(
@@ -50,6 +53,11 @@ describe('POST /api/assets/upload', () => {
       notes: [{ code: 'PRIVATE_PROJECT', message: expect.any(String), path: null }],
       routing: NO_ROUTING,
       release: { status: 'none', alias: null, checks: [] },
+      report: {
+        status: 'running',
+        url: expect.stringMatching(REPORT),
+        pageUrl: expect.stringMatching(REPORT_PAGE),
+      },
       assets: [
         {
           id: expect.any(String),
@@ -259,6 +267,11 @@ describe('POST /api/deployments/zip', () => {
       notes: [{ code: 'PRIVATE_PROJECT', message: expect.any(String), path: null }],
       routing: NO_ROUTING,
       release: { status: 'moved', alias: 'live', checks: [] },
+      report: {
+        status: 'running',
+        url: expect.stringMatching(REPORT),
+        pageUrl: expect.stringMatching(REPORT_PAGE),
+      },
     })
     expect(world.filesOf()).toEqual({ 'dist/index.html': 'I', 'src/a.ts': 'A' })
     expect(

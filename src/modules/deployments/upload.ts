@@ -78,7 +78,7 @@ async function publishArchive(
   return telling(ctx, caller, fields, async () => {
     const order = parseOrder(fields)
     return publish(ctx, caller, async (stage) => ({
-      files: await receiveArchive(ctx, request, type, stage),
+      files: await receiveArchive(ctx, request, type, { stage, leftOut: fields.leftOut }),
       order,
     }))
   })
@@ -100,7 +100,7 @@ export async function publishZipForm(
     try {
       const order = orderOf(fields)
       return await publish(ctx, caller, async (stage) => ({
-        files: await receiveZip(ctx, archive.path, stage),
+        files: await receiveZip(ctx, archive.path, { stage, leftOut: fields.leftOut }),
         order,
       }))
     } finally {

@@ -3,6 +3,7 @@ import { inTransaction } from '../../db/open.ts'
 import { inRelaxedTransaction } from '../../db/relaxed.ts'
 import { CONTENT_CODINGS } from '../../domain/content-encoding.ts'
 import { AppError } from '../../domain/errors.ts'
+import { BackgroundQueue } from '../../platform/background-queue.ts'
 import type { BlobStage, StagedBlob, StoredBlob } from '../../platform/blob-store.ts'
 import type { ByteStream } from '../../platform/byte-stream.ts'
 import { nextTurn } from '../../platform/next-turn.ts'
@@ -32,67 +33,39 @@ const BATCH_CONTENTS = 200
 const BATCH_BYTES = 8 * 1024 * 1024
 
 /** One per context: compresses one content at a time. */
-type Worker = { waiting: Set<string>; running: Promise<void> | undefined; isStopped: boolean }
-const workerOf = onePer(
-  (_: Context): Worker => ({ waiting: new Set(), running: undefined, isStopped: false }),
-)
-
-/** Queues the deployment's contents for compression in the background. Returns at once. */
-export function scheduleVariants(ctx: Context, deploymentId: string): void {
-  const worker = workerOf(ctx)
-  if (worker.isStopped) return
-  worker.waiting.add(deploymentId)
-  start(ctx, worker)
-}
-
-/** Queues what an earlier process did not finish, and what failed. */
-export async function resumeVariants(ctx: Context): Promise<void> {
-  for (let after = ''; ; ) {
-    const waiting = listWaiting(ctx.db, after, PAGE)
-    for (const id of waiting) scheduleVariants(ctx, id)
-    const last = waiting.at(-1)
-    if (last === undefined || workerOf(ctx).isStopped) return
-    after = last
-    await nextTurn()
-  }
-}
-
-/** Resolves when nothing is left to compress. */
-export async function waitForVariants(ctx: Context): Promise<void> {
-  for (let { running } = workerOf(ctx); running !== undefined; running = workerOf(ctx).running) await running
-}
-
-/** Stops accepting work, keeps what is done, and resolves after the current content. `resumeVariants` resumes. */
-export async function stopVariants(ctx: Context): Promise<void> {
-  workerOf(ctx).isStopped = true
-  await waitForVariants(ctx)
-}
-
-function start(ctx: Context, worker: Worker): void {
-  worker.running ??= work(ctx, worker).finally(() => {
-    worker.running = undefined
-    if (worker.waiting.size > 0 && !worker.isStopped) start(ctx, worker)
-  })
-}
-
-async function work(ctx: Context, worker: Worker): Promise<void> {
-  await nextTurn()
-  for (const deploymentId of worker.waiting) {
-    if (worker.isStopped) return
-    worker.waiting.delete(deploymentId)
+const workerOf = onePer((ctx: Context): BackgroundQueue => {
+  const worker: BackgroundQueue = new BackgroundQueue(async (deploymentId) => {
     try {
       await compressDeployment(ctx, worker, deploymentId)
     } catch (error) {
       ctx.log.error('a deployment could not be compressed', { deploymentId, error })
     }
-  }
-}
+  })
+  return worker
+})
+
+/** Queues the deployment's contents for compression in the background. Returns at once. */
+export const scheduleVariants = (ctx: Context, deploymentId: string): void => workerOf(ctx).add(deploymentId)
+
+/** Queues what an earlier process did not finish, and what failed. */
+export const resumeVariants = (ctx: Context): Promise<void> =>
+  workerOf(ctx).addAll((after) => listWaiting(ctx.db, after, PAGE))
+
+/** Resolves when nothing is left to compress. */
+export const waitForVariants = (ctx: Context): Promise<void> => workerOf(ctx).wait()
+
+/** Keeps what is done, and resolves after the current content. `resumeVariants` resumes. */
+export const stopVariants = (ctx: Context): Promise<void> => workerOf(ctx).stop()
 
 /**
  * Compresses the contents of the deployment that its project has not compressed before. Whether another project has them
  * makes no difference, neither to the work nor to its order, since nobody may learn that (contract 15.8).
  */
-async function compressDeployment(ctx: Context, worker: Worker, deploymentId: string): Promise<void> {
+async function compressDeployment(
+  ctx: Context,
+  worker: BackgroundQueue,
+  deploymentId: string,
+): Promise<void> {
   const projectId = findProjectOf(ctx.db, deploymentId)
   if (projectId === undefined) return
   const users = new Set<string>()
@@ -119,7 +92,7 @@ async function compressDeployment(ctx: Context, worker: Worker, deploymentId: st
     if (users.size > 0) inTransaction(ctx.db, () => bumpRevisions(ctx.db, [...users]))
   }
   // One that was published to meanwhile is waiting again.
-  if (isDone && !worker.isStopped && !worker.waiting.has(deploymentId))
+  if (isDone && !worker.isStopped && !worker.isWaiting(deploymentId))
     inRelaxedTransaction(ctx.db, () => deleteWaiting(ctx.db, deploymentId))
 }
 
@@ -127,7 +100,12 @@ async function compressDeployment(ctx: Context, worker: Worker, deploymentId: st
  * Skips a content that was freed meanwhile. Returns false for one that cannot be read, which is logged and tried again
  * later.
  */
-async function compressContent(ctx: Context, worker: Worker, batch: Batch, sha256: string): Promise<boolean> {
+async function compressContent(
+  ctx: Context,
+  worker: BackgroundQueue,
+  batch: Batch,
+  sha256: string,
+): Promise<boolean> {
   const blob = findBlob(ctx.db, sha256)
   if (blob === null || batch.has(sha256)) return true
   try {
@@ -167,7 +145,7 @@ class Batch {
     return this.#made.has(sha256)
   }
 
-  async add(blob: StoredBlob, worker: Worker): Promise<void> {
+  async add(blob: StoredBlob, worker: BackgroundQueue): Promise<void> {
     this.#bytes += blob.sizeBytes
     this.#stage ??= openStage(this.#ctx)
     const stage = this.#stage
@@ -178,7 +156,7 @@ class Batch {
     this.#made.set(blob.sha256, variants)
   }
 
-  async #addLarge(stage: BlobStage, blob: StoredBlob, worker: Worker): Promise<AddedVariant[]> {
+  async #addLarge(stage: BlobStage, blob: StoredBlob, worker: BackgroundQueue): Promise<AddedVariant[]> {
     const variants: AddedVariant[] = []
     for (const encoding of CONTENT_CODINGS) {
       const bytes = readChecked(this.#ctx, blob, worker)
@@ -230,7 +208,7 @@ function readWhole(ctx: Context, blob: StoredBlob): Uint8Array {
   return bytes
 }
 
-async function* readChecked(ctx: Context, blob: StoredBlob, worker: Worker): ByteStream {
+async function* readChecked(ctx: Context, blob: StoredBlob, worker: BackgroundQueue): ByteStream {
   const hash = new Bun.CryptoHasher('sha256')
   for await (const chunk of ctx.blobs.file(blob).stream()) {
     if (worker.isStopped) throw new Stopped()

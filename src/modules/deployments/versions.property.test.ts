@@ -1,120 +1,112 @@
 import { expect, test } from 'bun:test'
+import { zip } from '../../platform/archive/zip.fixture.ts'
 import { rounds, seedOf } from '../../testing/rounds.ts'
 import { seededRandom } from '../../testing/seeded-random.ts'
 import { fieldParts, fileParts, uploadWorld } from './upload/upload.fixture.ts'
+import { type Files, Model, type Place, type Version } from './versions-model.fixture.ts'
 
-/** Random publishes, moves, rollbacks and deletions: each alias shows what a small model says. contract 16 §1. */
+/**
+ * Random publishes, moves, rollbacks, deletions, previews that end and runs of the retention: each address shows what the
+ * model says. contract 16 §1 to §3.
+ */
 
-type Files = Readonly<Record<string, string>>
-type Version = { sha: string; number: number; files: Files; base: string; wasShown: boolean }
-type Place = { version: Version; base: string }
-
-class Model {
-  readonly versions = new Set<Version>()
-  readonly #given = new Map<string, number>()
-  readonly aliases = new Map<string, Place[]>()
-
-  newest = (sha: string): Version | undefined =>
-    [...this.versions].filter((one) => one.sha === sha).toSorted((a, b) => b.number - a.number)[0]
-
-  publish(sha: string, files: Files, base: string | null, isAppended: boolean): Version {
-    const before = this.newest(sha)
-    const isKept = ([path]: [string, string]) =>
-      isAppended || (base !== null && base !== '' && !path.startsWith(`${base}/`))
-    const result = { ...Object.fromEntries(Object.entries(before?.files ?? {}).filter(isKept)), ...files }
-    const version =
-      before !== undefined && (Bun.deepEquals(result, before.files) || (isAppended && !before.wasShown))
-        ? before
-        : this.#add(sha)
-    version.files = result
-    version.base = base ?? (isAppended ? (before?.base ?? '') : '')
-    return version
-  }
-
-  #add(sha: string): Version {
-    const number = (this.#given.get(sha) ?? 0) + 1
-    this.#given.set(sha, number)
-    const version = { sha, number, files: {}, base: '', wasShown: false }
-    this.versions.add(version)
-    return version
-  }
-
-  point(alias: string, version: Version, base: string): void {
-    const places = this.aliases.get(alias) ?? []
-    const now = places.at(-1)
-    if (now?.version !== version || now.base !== base) places.push({ version, base })
-    this.aliases.set(alias, places)
-    version.wasShown = true
-  }
-
-  wayBack(alias: string, to: Version | undefined): Place | undefined {
-    const places = this.aliases.get(alias) ?? []
-    return places.findLast(
-      ({ version }) =>
-        version !== places.at(-1)?.version && this.versions.has(version) && (to ?? version) === version,
-    )
-  }
-
-  formerBase = (alias: string, version: Version): string =>
-    this.aliases.get(alias)?.findLast((place) => place.version === version)?.base ?? version.base
-
-  isShown = (version: Version): boolean =>
-    [...this.aliases.values()].some((places) => places.at(-1)?.version === version)
-}
-
+const HOUR_MS = 3_600_000
 const SHAS = ['aaaaaaaaaaaa', 'bbbbbbbbbbbb']
-const ALIASES = ['production', 'next', 'old']
+const ALIASES = ['production', 'next', 'p2']
+const PREVIEWS = ['p1', 'p2']
+const NAMES = ['production', 'next', 'p1', 'p2']
+/** Two previews never end at the same time. */
+const LASTS = ['1h', '5h', '30h', null]
 const PATHS = ['r.txt', 's.txt', 'a/r.txt', 'a/s.txt', 'b/r.txt']
 const BASES = [null, null, '', 'a', 'b']
 const ASKED = ['r.txt', 's.txt', 'a/r.txt', 'b/r.txt']
 
-test('each alias shows what the model says, after each step', async () => {
+test('each address shows what the model says, after each step', async () => {
   const random = seededRandom(seedOf('versions'))
   const pick = <T>(from: readonly [T, ...T[]] | readonly T[]): T =>
     from[Math.floor(random() * from.length)] as T
-  const world = await uploadWorld({ RATE_LIMIT_UPLOAD: '0', RATE_LIMIT_API: '0' })
+  const world = await uploadWorld({
+    RATE_LIMIT_UPLOAD: '0',
+    RATE_LIMIT_API: '0',
+    RETENTION_GRACE_MINUTES: '0',
+  })
   const model = new Model()
   const ids = new Map<Version, string>()
-  const cookie = world.cookie('ann')
   const call = (method: string, path: string, json?: object) =>
-    world.send(method, path, { headers: { cookie, origin: 'http://localhost' }, json })
+    world.send(method, path, { headers: { cookie: world.cookie('ann'), origin: 'http://localhost' }, json })
   const aliasId = async (name: string) => {
     const { body } = await call('GET', `/api/aliases?name=${name}`)
     return (body['data'] as { id: string }[])[0]?.id
   }
+  /** When each alias ends. */
+  const ends = async () => {
+    const { body } = await call('GET', '/api/aliases?limit=100')
+    const aliases = body['data'] as { name: string; expiresAt: string | null }[]
+    return new Map(aliases.map(({ name, expiresAt }) => [name, expiresAt && Date.parse(expiresAt)]))
+  }
+  const versionIds = async () => {
+    const { body } = await call('GET', '/api/deployments?limit=100')
+    return (body['data'] as { id: string }[]).map(({ id }) => id)
+  }
 
-  const publish = async () => {
-    const [sha, base, alias] = [pick(SHAS), pick(BASES), pick([...ALIASES, null])]
-    const isAssets = random() < 0.2
-    const isAppended = isAssets || random() < 0.4
+  const send = (way: string, fields: Record<string, string>, files: Files) => {
+    const sent = way === 'zip' ? fileParts({ 'site.zip': zip(files) }) : fileParts(files)
+    const path = { form: '/api/deployments', zip: '/api/deployments/zip' }[way] ?? '/api/assets/upload'
+    return world.sendForm(path, world.keys.docs, ...fieldParts(fields), ...sent)
+  }
+  const someFiles = (): Files => {
     const chosen = PATHS.filter(() => random() < 0.4)
-    const files = Object.fromEntries(
+    return Object.fromEntries(
       (chosen.length > 0 ? chosen : ['r.txt']).map((path) => [path, pick(['1', '2'])]),
     )
-    const fields = {
-      owner: 'acme',
-      repo: 'docs',
-      commitSha: sha,
-      ...(base === null ? {} : { basePath: `/${base}` }),
-      ...(isAppended && !isAssets ? { append: 'true' } : {}),
-      ...(alias === null ? {} : { alias }),
-    }
-    const path = isAssets ? '/api/assets/upload' : '/api/deployments'
-    const { status, body } = await world.sendForm(
-      path,
-      world.keys.docs,
-      ...fieldParts(fields),
-      ...fileParts(files),
+  }
+  const publish = async () => {
+    const [sha, base, way, files] = [
+      pick(SHAS),
+      pick(BASES),
+      pick(['form', 'form', 'zip', 'assets']),
+      someFiles(),
+    ]
+    const isAppended = way === 'assets' || random() < 0.4
+    const preview = random() < 0.3 ? pick(PREVIEWS) : null
+    const alias = preview === null ? pick([...ALIASES, null]) : null
+    const lasts = preview === null ? null : pick(LASTS)
+    const { status, body } = await send(
+      way,
+      {
+        owner: 'acme',
+        repo: 'docs',
+        commitSha: sha,
+        ...(base === null ? {} : { basePath: `/${base}` }),
+        ...(isAppended && way !== 'assets' ? { append: 'true' } : {}),
+        ...(alias === null ? {} : { alias }),
+        ...(preview === null ? {} : { preview }),
+        ...(lasts === null ? {} : { expiresIn: lasts }),
+      },
+      files,
     )
+    if (preview !== null && model.aliases.get(preview)?.end === null) {
+      expect([status, body.error]).toEqual([409, 'ALIAS_IS_NOT_A_PREVIEW'])
+      return
+    }
     expect(status).toBe(201)
     const version = model.publish(sha, files, base, isAppended)
-    if (alias !== null) model.point(alias, version, version.base)
+    const name = preview ?? alias
+    const isPreview = preview !== null || (model.aliases.get(alias ?? '')?.end ?? null) !== null
+    if (name !== null && isPreview)
+      model.preview(
+        name,
+        version,
+        world.ctx.now(),
+        lasts === null ? null : Number.parseInt(lasts, 10) * HOUR_MS,
+      )
+    else if (name !== null) model.point(name, version, version.base)
     const made = body['deployment'] as { id: string; version: number } | undefined
     expect(made?.version ?? body['version']).toBe(version.number)
     ids.set(version, made?.id ?? String(body['deploymentId']))
   }
   const move = async () => {
-    const [alias, version] = [pick(ALIASES), pick([...model.versions])]
+    const [alias, version] = [pick(NAMES), pick([...model.versions])]
     const id = await aliasId(alias)
     if (id === undefined || version === undefined) return
     const target = random() < 0.5 ? version : (model.newest(version.sha) ?? version)
@@ -123,7 +115,7 @@ test('each alias shows what the model says, after each step', async () => {
     model.point(alias, target, model.formerBase(alias, target))
   }
   const rollBack = async () => {
-    const alias = pick(ALIASES)
+    const alias = pick(NAMES)
     const id = await aliasId(alias)
     if (id === undefined) return
     const to = random() < 0.3 ? pick([...model.versions]) : undefined
@@ -143,10 +135,28 @@ test('each alias shows what the model says, after each step', async () => {
     if (status === 204) model.versions.delete(version)
   }
   const removeAlias = async () => {
-    const alias = pick(ALIASES)
+    const alias = pick(NAMES)
     const id = await aliasId(alias)
-    if (id !== undefined) expect((await call('DELETE', `/api/aliases/${id}`)).status).toBe(204)
-    model.aliases.delete(alias)
+    expect(id !== undefined).toBe(model.aliases.has(alias))
+    if (id === undefined) return
+    expect((await call('DELETE', `/api/aliases/${id}`)).status).toBe(204)
+    model.end(alias)
+  }
+  const endPreview = async () => {
+    const name = pick(NAMES)
+    const { status } = await call('DELETE', `/api/projects/${world.docsId}/previews/${name}`)
+    const alias = model.aliases.get(name)
+    expect(status).toBe(alias === undefined ? 404 : alias.end === null ? 409 : 204)
+    if (status === 204) model.end(name)
+  }
+  const wait = async () => world.advance(pick([1, 4, 20]) * HOUR_MS)
+  const retain = async () => {
+    const keepLast = pick([1, 2, 4])
+    const path = `/api/projects/${world.docsId}/retention`
+    expect((await call('PUT', path, { keepLast })).status).toBe(200)
+    const { body } = await call('POST', `${path}/run`, { dryRun: false })
+    const gone = model.retain(keepLast).map((version) => String(ids.get(version)))
+    expect((body['removed'] as { id: string }[]).map(({ id }) => id).sort()).toEqual(gone.sort())
   }
 
   const shows = async (label: string, place: Place | undefined) => {
@@ -159,18 +169,28 @@ test('each alias shows what the model says, after each step', async () => {
       expect([label, path, shown]).toEqual([label, path, content])
     }
   }
+  const expectAsModel = async () => {
+    for (const alias of NAMES) await shows(alias, model.shown(alias))
+    expect(await ends()).toEqual(new Map([...model.aliases].map(([name, { end }]) => [name, end])))
+    // What was published as a preview goes with it at the first request of the API, or within a minute.
+    expect((await versionIds()).sort()).toEqual([...model.versions].map((one) => String(ids.get(one))).sort())
+    for (const sha of SHAS) {
+      const version = model.newest(sha)
+      await shows(sha, version && { version, base: version.base })
+    }
+    const version = pick([...model.versions])
+    if (version !== undefined)
+      await shows(`${version.sha}-v${version.number}`, { version, base: version.base })
+  }
   try {
-    const steps = [publish, publish, publish, move, rollBack, remove, removeAlias]
+    const steps = [publish, publish, publish, publish, move, move, rollBack, rollBack]
+    const rare = [remove, removeAlias, endPreview, wait, wait, retain]
     for (let step = 0; step < rounds(120, 2000); step++) {
-      await pick(steps)()
-      for (const alias of ALIASES) await shows(alias, model.aliases.get(alias)?.at(-1))
-      for (const sha of SHAS) {
-        const version = model.newest(sha)
-        await shows(sha, version && { version, base: version.base })
-      }
-      const version = pick([...model.versions])
-      if (version !== undefined)
-        await shows(`${version.sha}-v${version.number}`, { version, base: version.base })
+      world.advance(1000)
+      model.endDue(world.ctx.now())
+      await pick(random() < 0.7 ? steps : rare)()
+      model.endDue(world.ctx.now())
+      await expectAsModel()
     }
   } finally {
     await world.close()

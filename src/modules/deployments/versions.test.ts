@@ -153,7 +153,7 @@ test('assets/upload always appends, whatever it says of it', async () => {
   expect(await upload(NEW)).toMatchObject({ version: 3, fileCount: 2 })
 })
 
-test.each(['yes', 'TRUE', '1'])('append=%s is refused in every form', async (append) => {
+test.each(['yes', 'TRUE', '1', ''])('append=%s is refused in every form', async (append) => {
   const given = fieldParts({ repository: 'acme/docs', commitSha: SHA, append })
   const { keys } = world
   const form = await world.sendForm('/api/deployments', keys.docs, ...given, ...fileParts(NEW))

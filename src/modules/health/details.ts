@@ -6,7 +6,7 @@ import { checkCertificates } from './checks/certificates.ts'
 import type { Check, Finding } from './checks/check.ts'
 import { checkDisk } from './checks/disk.ts'
 import { checkPreviews, checkRetention } from './checks/projects.ts'
-import { checkMail, checkWebhooks } from './checks/sending.ts'
+import { checkCdn, checkMail, checkWebhooks } from './checks/sending.ts'
 import type { Health, HealthDetails, HealthFinding } from './model.ts'
 import { probe } from './service.ts'
 
@@ -16,7 +16,8 @@ export type { HealthDetails } from './model.ts'
 export async function getHealthDetails(ctx: Context, _grant: Grant): Promise<HealthDetails> {
   const { checks: probed } = await probe(ctx)
   const checks: HealthFinding[] = []
-  for (const [name, choose] of CHECKS) checks.push(viewOf(ctx, name, await look(ctx, name, choose(probed))))
+  const parts = ctx.config.cdnKind === null ? CHECKS : [...CHECKS, CDN_CHECK]
+  for (const [name, choose] of parts) checks.push(viewOf(ctx, name, await look(ctx, name, choose(probed))))
   return { status: worstOf(checks), checks }
 }
 
@@ -34,6 +35,9 @@ const CHECKS: readonly [Name, (probed: Probed) => Check][] = [
   ['retention', () => checkRetention],
   ['previews', () => checkPreviews],
 ]
+
+/** Nothing shows of a CDN where there is none. */
+const CDN_CHECK: (typeof CHECKS)[number] = ['cdn', () => checkCdn]
 
 const ofProbe =
   ({ status, message }: Probed['database'], good: string): Check =>

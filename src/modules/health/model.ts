@@ -24,6 +24,7 @@ const checkName = t.Union([
   t.Literal('mail'),
   t.Literal('retention'),
   t.Literal('previews'),
+  t.Literal('cdn'),
 ])
 
 const finding = t.Object({

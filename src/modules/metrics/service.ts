@@ -6,6 +6,8 @@ import { reserveBytes } from '../../platform/reserve.ts'
 import { equalsInConstantTime } from '../../platform/tokens.ts'
 import { previewCount } from '../aliases/previews.ts'
 import { countBackupFailures, newestBackupAt } from '../backups/service.ts'
+import { purgeCounts } from '../cdn/counts.ts'
+import { cdnState } from '../cdn/service.ts'
 import { countWaitingMails, mailCounts } from '../notices/counts.ts'
 import { releaseCounts } from '../releases/counts.ts'
 import { retentionCounts } from '../retention/counts.ts'
@@ -62,6 +64,7 @@ async function collect(ctx: Context): Promise<Metric[]> {
     ...(await backupMetrics(ctx)),
     ...webhookMetrics(ctx),
     ...mailMetrics(ctx),
+    ...cdnMetrics(ctx),
     releaseMetric(ctx),
     counter(
       'svc_retention_removed_total',
@@ -138,6 +141,15 @@ const mailMetrics = (ctx: Context): Metric[] => [
   gauge('svc_mail_pending', 'Mails that wait to be sent', countWaitingMails(ctx)),
   byResult('svc_mails_total', 'Mails that ended, by result', mailCounts(ctx)),
 ]
+
+/** Empty without a CDN. */
+const cdnMetrics = (ctx: Context): Metric[] =>
+  ctx.config.cdnKind === null
+    ? []
+    : [
+        gauge('svc_cdn_purges_pending', 'Keys that the CDN is yet to be told of', cdnState(ctx).pending),
+        byResult('svc_cdn_purges_total', 'Purges that were sent, by result', purgeCounts(ctx)),
+      ]
 
 const byResult = (name: string, help: string, counts: Readonly<Record<string, number>>): Metric => ({
   ...counter(name, help, 0),

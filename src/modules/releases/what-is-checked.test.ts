@@ -157,6 +157,36 @@ test('what others answer is not run, and stops nothing', async () => {
   await call('DELETE', `/api/proxy-rules/${(rule.body as { id: string }).id}`)
 })
 
+test('rewrite and redirect rules are run, pipelines are not', async () => {
+  const rule = async (pathPattern: string, more: object) => {
+    const { status, body } = await call('POST', `/api/proxy-rules/project/${seeded.projectId}`, {
+      pathPattern,
+      ...more,
+    })
+    expect([pathPattern, status]).toEqual([pathPattern, 201])
+    return (body as { id: string }).id
+  }
+  const step = { handlerType: 'response_handler', name: 'answer', config: { body: 'x' } }
+  const ids = [
+    await rule('/inner', { proxyType: 'internal_rewrite', targetUrl: '/inside.html' }),
+    await rule('/moved', { proxyType: 'redirect', targetUrl: '/', status: 302 }),
+    await rule('/pipe', { proxyType: 'pipeline', pipelineConfig: { steps: [step] } }),
+  ]
+  const checks = [
+    '  - { path: /inner, contains: inside }',
+    '  - { path: /inner, contains: outside }',
+    '  - { path: /moved, status: 302 }',
+    '  - { path: /pipe, contains: never looked for }',
+  ]
+  expect(await seen({ ...SITE, 'inside.html': 'inside', ...withChecks(`${checks.join('\n')}\n`) })).toEqual([
+    [true, null],
+    [false, 'the body does not contain "outside"'],
+    [true, null],
+    [null, expect.stringContaining('not run')],
+  ])
+  for (const id of ids) await call('DELETE', `/api/proxy-rules/${id}`)
+})
+
 test('hashed files of an earlier deployment do not count', async () => {
   const hashed = 'app-0a1b2c3d.js'
   await publish({ ...SITE, [hashed]: 'x' })

@@ -5,14 +5,14 @@ import type { OutboundResponse } from '../../platform/outbound.ts'
 import { parseRetryAfter } from '../../platform/outbox/retry.ts'
 import type { DeliveryRow, HookRow } from './queries.ts'
 import { hookRequest } from './request.ts'
+import { shownResponse } from './response.ts'
 import { openUrl } from './sealed.ts'
 import type { Try } from './tries.ts'
 
 /** The timeout of a whole try. */
 const TRY_MS = 10_000
-const MAX_RESPONSE = 1000
-/** UTF-8 has at most 4 bytes a character. */
-const MAX_RESPONSE_BYTES = 4 * MAX_RESPONSE
+/** So much is read of an answer: what is shown of it, and the rest of a secret that begins there. */
+const MAX_RESPONSE_BYTES = 16 * 1024
 
 /** What came of a try. `retryAfterMs`: what a 429 or 503 asks for. */
 export type Outcome = { tried: Try; retryAfterMs: number }
@@ -34,7 +34,7 @@ export async function sendOnce(
     if (answer.status === 429 || answer.status === 503)
       retryAfterMs = parseRetryAfter(answer.headers.find(([name]) => name === 'retry-after')?.[1], ctx.now())
     if (answer.status >= 300 && answer.status < 400) seen.error = 'Redirects are not followed'
-    seen.response = await readStart(answer)
+    seen.response = shownResponse(ctx, hook, await readStart(answer))
   } catch (error) {
     if (seen.status === null) seen.error = messageOf(error)
   }
@@ -62,13 +62,12 @@ async function ask(
   })
 }
 
-/** The first characters of the body; what comes after them is not read. */
+/** The start of the body; what comes after it is not read. */
 async function readStart({ body }: OutboundResponse): Promise<string> {
   const pieces: Uint8Array[] = []
   if (body instanceof Uint8Array) pieces.push(body.subarray(0, MAX_RESPONSE_BYTES))
   else if (body !== null) await collect(body, pieces)
-  const text = new TextDecoder().decode(Buffer.concat(pieces).subarray(0, MAX_RESPONSE_BYTES))
-  return [...text].slice(0, MAX_RESPONSE).join('')
+  return new TextDecoder().decode(Buffer.concat(pieces).subarray(0, MAX_RESPONSE_BYTES))
 }
 
 /** A body that breaks off or trickles past the timeout keeps what came. */

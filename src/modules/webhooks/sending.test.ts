@@ -135,6 +135,23 @@ test('of an answer without end the first 1000 characters are kept, and the rest 
   expect(sent).toBeLessThan(2 ** 26)
 })
 
+test('an answer that echoes the request shows neither the values of own headers nor the secret', async () => {
+  const hooks = await setUp()
+  const long = 'L0ng'.repeat(1000)
+  const hook = await hooks.make({
+    headers: { Authorization: 'Bearer t0k3n-of-the-chat', 'X-Long': long, 'X-Env': 'prod' },
+  })
+  hooks.receiver.answerWith(({ headers }, response) =>
+    response.end(`prod ${headers.authorization} t0k3n-of-the-chat ${hook.secret} ${long} ${long}`),
+  )
+  happen(hooks)
+  await hooks.send()
+  const { status, tries } = await only(hooks.deliveries(hook))
+  const { response = '' } = tries[0] ?? {}
+  expect([status, response.length, response.slice(0, 7)]).toEqual(['delivered', 1000, 'prod **'])
+  expect(response.replace(/^prod/, '')).toMatch(/^[* ]+$/)
+})
+
 test('a reset, a bad certificate and a name that does not resolve fail with their reasons', async () => {
   const hooks = await setUp()
   const stranger = await hookReceiver(createTestCa('Strange CA').issue({ names: ['hooks.test'] }))

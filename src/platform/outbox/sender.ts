@@ -16,6 +16,8 @@ export type Outbox<One extends { id: string }> = {
   now: () => number
   log: Log
   waker: Waker
+  /** How many are sent at once; 8 unless said. */
+  atOnce?: number
   /** What is due and not in `apart` (ids), in the order in which it is started. */
   listDue(apart: readonly string[]): One[]
   /** When the next one after now is due; null if none waits. */
@@ -29,12 +31,13 @@ export type Outbox<One extends { id: string }> = {
 /** Sends an outbox: what hangs delays only what goes to the same receiver, and a crash loses nothing. */
 export class Sender<One extends { id: string }> {
   readonly #outbox: Outbox<One>
-  readonly #slots = new Slots()
+  readonly #slots: Slots
   readonly #sending = new Map<string, Promise<void>>()
   readonly #stopping = new AbortController()
 
   constructor(outbox: Outbox<One>) {
     this.#outbox = outbox
+    this.#slots = new Slots(outbox.atOnce)
   }
 
   /** Sends from now on. Returns a function that stops it; what is under way then is tried again later. */

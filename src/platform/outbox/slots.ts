@@ -7,10 +7,15 @@ const MAX_TO_ONE = 2
 export class Slots {
   readonly #busy = new Map<string, number>()
   readonly #waiting: { origin: string; go: () => void }[] = []
+  readonly #atOnce: number
   #used = 0
 
+  constructor(atOnce = MAX_AT_ONCE) {
+    this.#atOnce = atOnce
+  }
+
   get isFull(): boolean {
-    return this.#used >= MAX_AT_ONCE
+    return this.#used >= this.#atOnce
   }
 
   /** False if it must wait. */

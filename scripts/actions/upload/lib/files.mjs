@@ -7,12 +7,14 @@ import { ActionFailure } from './failure.mjs'
  * The files below `folder` that `takes` wants, sorted by their path from there (`/` between the parts, NFC).
  * Names that no deployment holds are not even looked into. A link to a file inside the folder is followed; any
  * other that is wanted is refused, so that nothing outside is published unseen. All refusals come in one failure.
+ * `onLeftOut` gets those that are wanted and yet skipped, a folder once.
  *
  * @param {string} folder
  * @param {(path: string) => boolean} takes
+ * @param {(path: string) => void} [onLeftOut]
  * @returns {{ path: string, absolutePath: string }[]}
  */
-export function findFiles(folder, takes) {
+export function findFiles(folder, takes, onLeftOut = () => {}) {
   const root = realFolder(folder)
   /** @type {{ path: string, absolutePath: string }[]} */
   const files = []
@@ -21,9 +23,12 @@ export function findFiles(folder, takes) {
   const pending = ['']
   for (let path = pending.pop(); path !== undefined; path = pending.pop()) {
     for (const entry of readdirSync(join(root, path), { withFileTypes: true })) {
-      if (isLeftOut(entry.name)) continue
       const entryPath = path === '' ? entry.name : `${path}/${entry.name}`
       const isFolder = entry.isDirectory()
+      if (isLeftOut(entry.name)) {
+        if (takes(isFolder ? `${entryPath}/any` : entryPath)) onLeftOut(entryPath)
+        continue
+      }
       if (!isFolder && !takes(entryPath)) continue
       try {
         refuseOtherEncoding(root, entryPath)

@@ -1,3 +1,5 @@
+import { singleLine } from './single-line.mjs'
+
 /**
  * What the server says became of the alias, and the checks that failed, each as a line.
  *
@@ -17,7 +19,9 @@ export function readRelease(release) {
     failed: (Array.isArray(checks) ? checks : [])
       .map(objectOf)
       .filter(({ ok }) => ok === false)
-      .map(({ name, path, message }) => `${name === path ? path : `${name} (${path})`}: ${message}`),
+      .map(({ name, path, message }) =>
+        singleLine(`${name === path ? path : `${name} (${path})`}: ${message}`),
+      ),
   }
 }
 

@@ -37,7 +37,7 @@ export async function retrying({ log, sleep = delay }, attempt) {
 export class LostUpload extends ActionFailure {}
 
 /** @param {unknown} error */
-function isPassing(error) {
+export function isPassing(error) {
   if (error instanceof ServerUnreachable || error instanceof LostUpload) return true
   return error instanceof ApiFailure && PASSING.includes(error.status)
 }

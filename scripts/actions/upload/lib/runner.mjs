@@ -1,6 +1,9 @@
 import { appendFileSync } from 'node:fs'
 import { environmentOf } from './forge/tell.mjs'
 import { whyNotMoved } from './release.mjs'
+import { expectedReport, refusedLines, reportOutcome, saidKinds, troublesOf } from './report.mjs'
+import { singleLine } from './single-line.mjs'
+import { findingsSummary, publishSummary } from './summary.mjs'
 
 /** @typedef {import('./inputs.mjs').Target} Target */
 
@@ -38,7 +41,7 @@ export function createRunner(env, write) {
       for (const note of notes) write(`::notice::${escapeData(note)}\n`)
       const links = { [name ?? '']: aliasUrl, Preview: urls.preview, Commit: urls.sha }
       for (const [name, url] of Object.entries(links)) if (url) log(`${name}: ${url}`)
-      append(env['GITHUB_STEP_SUMMARY'], summary(target, { fileCount, totalSize, links }))
+      append(env['GITHUB_STEP_SUMMARY'], publishSummary(target, answer, links))
       append(
         env['GITHUB_OUTPUT'],
         outputs({
@@ -53,8 +56,27 @@ export function createRunner(env, write) {
           'expires-at': isPublished ? answer.expiresAt : undefined,
           version: answer.version,
           'release-status': answer.release.status,
+          'report-url': expectedReport(answer.raw)?.pageUrl,
         }),
       )
+    },
+    /**
+     * Refused lines, and what the deploy report found that no notice has said.
+     *
+     * @param {import('./upload.mjs').Published} published
+     * @param {import('./api.mjs').Json | undefined} report
+     */
+    reportFindings({ raw }, report) {
+      const refused = refusedLines(raw)
+      const troubles = troublesOf(report ?? {}, saidKinds(raw))
+      if (refused.length > 0) write(`::warning::${escapeData(refused.map(singleLine).join('\n'))}\n`)
+      for (const { severity, shown, more } of troubles) {
+        const lines = more > 0 ? [...shown, `and ${more} more`] : shown
+        write(`::${severity}::${escapeData(lines.map(singleLine).join('\n'))}\n`)
+      }
+      const expected = expectedReport(raw)
+      if (expected !== undefined) log(`${reportOutcome(report, troubles)}  ${expected.pageUrl ?? ''}`)
+      append(env['GITHUB_STEP_SUMMARY'], findingsSummary({ refused, report, troubles, expected }))
     },
     /**
      * Outputs of the end of a preview.
@@ -87,43 +109,6 @@ function append(path, text) {
 function outputs(values) {
   const lines = Object.entries(values).map(([name, value]) => `${name}=${singleLine(String(value ?? ''))}\n`)
   return lines.join('')
-}
-
-/**
- * @param {Target} target
- * @param {{ fileCount: number | undefined, totalSize: number | undefined,
- *   links: Record<string, string | undefined> }} shown
- */
-function summary(target, { fileCount, totalSize, links }) {
-  const rows = [
-    ['Commit SHA', `\`${target.commitSha}\``],
-    ...Object.entries(links).flatMap(([name, url]) =>
-      url ? [[cell(name), `[${cell(url)}](${cell(url)})`]] : [],
-    ),
-    ['Files', fileCount ?? '?'],
-    ['Size', `${totalSize ?? '?'} bytes`],
-  ]
-  const table = rows.map(([name, value]) => `| ${name} | ${value} |`).join('\n')
-  return `### ${cell(target.owner)}/${cell(target.repo)}\n\n| | |\n| --- | --- |\n${table}\n\n`
-}
-
-/**
- * Text of others inside a Markdown table.
- *
- * @param {string} text
- */
-function cell(text) {
-  return singleLine(text).replace(/[|<>`[\]()\\]/g, (character) => `&#${character.charCodeAt(0)};`)
-}
-
-/**
- * Lines of a log may be commands to the runner (`::` in front, behind white space too, `##[` anywhere), so nobody else
- * gets to give one.
- *
- * @param {string} text
- */
-function singleLine(text) {
-  return text.replace(/\p{Cc}+/gu, ' ').replace(/^\s*::|##\[/g, (start) => start.split('').join(' '))
 }
 
 /** @param {string} text */

@@ -1,7 +1,9 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { callApi } from './api.mjs'
 import { ActionFailure, ApiFailure, messageOf } from './failure.mjs'
 import { readRelease } from './release.mjs'
-import { LostUpload, retrying } from './retry.mjs'
+import { expectedReport, waitForReport } from './report.mjs'
+import { isPassing, LostUpload, retrying } from './retry.mjs'
 import { tarChunks } from './tar.mjs'
 
 const MANIFEST_PATH = '/api/deployments/manifest'
@@ -15,7 +17,7 @@ const STALL_MS = 120_000
  * @typedef {{ id: string, fileCount: number | undefined, totalSize: number | undefined, isPublished: boolean,
  *   version: number | undefined, expiresAt: string | undefined,
  *   urls: { sha: string | undefined, alias: string | undefined, preview: string | undefined },
- *   notes: string[], release: import('./release.mjs').Release }} Published
+ *   notes: string[], release: import('./release.mjs').Release, raw: Json }} Published
  * @typedef {import('./manifest.mjs').HashedFile} HashedFile
  * @typedef {import('./api.mjs').Json} Json
  */
@@ -24,7 +26,7 @@ const STALL_MS = 120_000
  * Publishes by the delta upload: the manifest, then the contents that the project does not hold yet. After a
  * passing fault it asks again, so only the rest goes.
  *
- * @param {{ apiUrl: string, apiKey: string, target: import('./inputs.mjs').Target, log: (text: string) => void,
+ * @param {{ apiUrl: string, apiKey: string, target: import('./inputs.mjs').Target & { leftOut?: string[] }, log: (text: string) => void,
  *   files: HashedFile[] }} upload
  * @returns {Promise<Published>}
  */
@@ -77,6 +79,25 @@ async function sendContents(server, uploadId, missing) {
   }
 }
 
+/**
+ * The whole deploy report, as far as it is made within 30 s; undefined of a server that makes none.
+ *
+ * @param {import('./api.mjs').Server} server
+ * @param {Published} published
+ */
+export async function readReport(server, { id, raw }) {
+  if (expectedReport(raw) === undefined) return undefined
+  /** @param {number} timeoutMs */
+  const ask = (timeoutMs) =>
+    callApi(server, `/api/deployments/${encodeURIComponent(id)}/report`, {
+      method: 'GET',
+      contentType: 'application/json',
+      body: '',
+      signal: AbortSignal.timeout(timeoutMs),
+    })
+  return waitForReport({ ask, isPassing, sleep: delay, nowMs: () => performance.now() })
+}
+
 /** @param {unknown} error */
 function isLostUpload(error) {
   return error instanceof ApiFailure && (error.status === 404 || error.code === 'UPLOAD_INCOMPLETE')
@@ -103,14 +124,16 @@ function raise(error) {
 }
 
 /**
- * @param {Json} answer
+ * @param {Json} raw the server's whole answer
  * @returns {Published}
  */
-function readPublished({ deployment, alias, published, notes, release }) {
+function readPublished(raw) {
+  const { deployment, alias, published, notes, release } = raw
   const { id, fileCount, totalSize, urls, version } = objectOf(deployment)
   const { sha, preview, alias: aliasUrl } = objectOf(urls)
   if (typeof id !== 'string') throw strangeAnswer()
   return {
+    raw,
     id,
     fileCount: typeof fileCount === 'number' ? fileCount : undefined,
     totalSize: typeof totalSize === 'number' ? totalSize : undefined,

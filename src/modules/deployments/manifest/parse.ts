@@ -13,6 +13,7 @@ import {
   type UploadedFile,
   unwrap,
 } from '../upload/files.ts'
+import type { LeftOut } from '../upload/left-out.ts'
 
 /** What a delta upload will publish: its files with the hashes and sizes given by the client. */
 export type Manifest = {
@@ -32,7 +33,7 @@ export function manifestFields(body: unknown): UploadFields {
   for (const [name, value] of Object.entries(body)) {
     if (name === 'files' || !KNOWN_FIELDS.has(name) || value === null) continue
     for (const one of Array.isArray(value) ? value : [value]) {
-      if (!isField(name, one)) throw invalidField(name, 'must be a text')
+      if (!isField(name, one)) throw invalidField(name, 'must be a text, true or false')
       fields.add(name, String(one))
     }
   }
@@ -71,6 +72,7 @@ const KNOWN_FIELDS: ReadonlySet<string> = new Set([
   'proxyRuleSetId',
   'proxyRuleSetIds',
   'force',
+  'leftOut',
 ])
 
 /** Throws `invalid` with details for malformed or contradictory entries, `too_large` for too many files. */
@@ -81,7 +83,7 @@ export function parseManifest(ctx: Context, body: unknown, fields: UploadFields)
   const files = new Map<string, UploadedFile>()
   const details: ErrorDetail[] = []
   for (const [index, entry] of entries.entries()) {
-    const problem = addEntry(files, entry)
+    const problem = addEntry(files, entry, fields.leftOut)
     if (problem !== undefined)
       details.push({ path: `files[${index}]${problem.path}`, message: problem.message })
     if (details.length === MAX_DETAILS) break
@@ -98,14 +100,18 @@ export function parseManifest(ctx: Context, body: unknown, fields: UploadFields)
 
 const noFiles = () => invalidField('files', 'names no files, or only files that are left out')
 
-function addEntry(files: Map<string, UploadedFile>, entry: unknown): ErrorDetail | undefined {
+function addEntry(
+  files: Map<string, UploadedFile>,
+  entry: unknown,
+  leftOut: LeftOut,
+): ErrorDetail | undefined {
   const { path, size, sha256 } = isRecord(entry) ? entry : {}
   if (typeof path !== 'string') return { path: '.path', message: 'must be a text' }
   if (typeof size !== 'number' || !Number.isSafeInteger(size) || size < 0)
     return { path: '.size', message: 'must be a whole number of bytes' }
   const hash = typeof sha256 === 'string' ? sha256.toLowerCase() : ''
   if (!isSha256(hash)) return { path: '.sha256', message: 'must be 64 hexadecimal digits' }
-  const stored = readPath(path)
+  const stored = readPath(path, leftOut)
   if (stored instanceof AppError) return { path: '.path', message: stored.message }
   if (stored === null) return undefined
   const known = files.get(stored)
@@ -115,9 +121,9 @@ function addEntry(files: Map<string, UploadedFile>, entry: unknown): ErrorDetail
   return undefined
 }
 
-function readPath(path: string): string | null | AppError {
+function readPath(path: string, leftOut: LeftOut): string | null | AppError {
   try {
-    return storedPath(path, 'sender')
+    return storedPath(path, 'sender', leftOut)
   } catch (error) {
     if (error instanceof AppError) return error
     throw error

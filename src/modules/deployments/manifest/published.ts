@@ -3,6 +3,7 @@ import type { DbOrTx } from '../../../db/open.ts'
 import { AppError } from '../../../domain/errors.ts'
 import { aliasView, findAliasByName } from '../../aliases/service.ts'
 import type { Release } from '../../releases/model.ts'
+import { reportSummary } from '../../reports/begin.ts'
 import { uploadNotes } from '../publish/notes.ts'
 import { findNewestVersion } from '../publish/queries.ts'
 import type { Publication } from '../publish/record.ts'
@@ -56,6 +57,7 @@ export async function publishedBefore(ctx: Context, caller: Caller, { id }: Uplo
       alias: publication.alias,
       checks: [],
     },
+    report: reportSummary(ctx, deployment),
   }
 }
 

@@ -28,4 +28,6 @@ export type Publication = {
   ruleSets: RuleSetChoice
   /** Whatever the checks find, the alias moves. */
   force: boolean
+  /** The first paths that were not taken in; missing in uploads that began before they were noted. */
+  leftOut?: readonly string[]
 }

@@ -8,6 +8,7 @@ import type { StagedBlob } from '../../../platform/blob-store.ts'
 import { claimVersionLabels } from '../../aliases/host-labels.ts'
 import { endDuePreviewsIn } from '../../aliases/previews/due.ts'
 import type { Project } from '../../projects/service.ts'
+import { beginReport, shownBefore } from '../../reports/begin.ts'
 import { insertBlobs } from '../blob-queries.ts'
 import type { DeploymentRow } from '../queries.ts'
 import { compileRouting } from '../routing/compile.ts'
@@ -58,6 +59,7 @@ export function recordPublication(
   stored: readonly StagedBlob[],
 ): Recorded {
   endDuePreviewsIn(ctx, tx)
+  const shown = shownBefore(ctx, tx, project.id, publication.alias)
   recordBlobs(ctx, files, stored)
   const before = findNewestVersion(tx, project.id, publication.commitSha)
   const plan = planPublish(ctx, before, { files, below: replacedBelow(publication) })
@@ -77,6 +79,7 @@ export function recordPublication(
     },
   })
   recordChecks(ctx, { plan, deploymentId: deployment.id, below: replacedBelow(publication), sent: checks })
+  beginReport(ctx, tx, deployment, { shown, leftOut: publication.leftOut ?? [] })
   const released = releaseOrWait(ctx, tx, actor, { project, deployment, publication })
   const { alias, move } = released.waiting === null ? released : { alias: null, move: null }
   tellOfPublish(ctx, tx, actor, { project, deployment, alias, move, isNew: plan.kind === 'new' })

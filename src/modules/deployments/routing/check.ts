@@ -30,8 +30,14 @@ function isAsCompiled(ctx: Context, id: string): boolean {
   }
 }
 
+/** What is in force and what was refused; another version may give the reasons in other words. */
 const asText = (rows: readonly CompiledRow[]): string =>
-  JSON.stringify(rows.map(({ folder, compiled }) => [folder, compiled]).toSorted())
+  JSON.stringify(rows.map(({ folder, compiled }) => [folder, withoutReasons(compiled)]).toSorted())
+
+function withoutReasons(compiled: string): string {
+  const { problems, ...rest } = JSON.parse(compiled) as Partial<CompiledRouting>
+  return JSON.stringify({ ...rest, problems: problems?.map(({ file, line }) => [file, line]) })
+}
 
 /** This process may have other `PROXY_ALLOWED_TARGETS` than the server: the hosts that it allowed are allowed. */
 function hostsOf(stored: readonly CompiledRow[]): ProxyHostRule {

@@ -3,6 +3,7 @@ import type { Context } from '../../../context.ts'
 import { aliasView as aliasModel } from '../../aliases/model.ts'
 import { aliasView, findAliasByName } from '../../aliases/service.ts'
 import { releaseView } from '../../releases/model.ts'
+import { reportSummaryView } from '../../reports/model.ts'
 import type { Delivered } from '../manifest/published.ts'
 import { assetView, deploymentView, uploadNoteView } from '../model.ts'
 import type { Published } from '../publish.ts'
@@ -20,10 +21,19 @@ export const publishedAnswer = t.Object({
   notes,
   routing: routingSummaryView,
   release: releaseView,
+  report: reportSummaryView,
 })
 
 /** If the named alias shows the deployment, `urls` has that alias's host, even when an older alias shows it too. */
-export const toPublishedAnswer = ({ deployment, published, alias, notes, routing, release }: Delivered) => ({
+export const toPublishedAnswer = ({
+  deployment,
+  published,
+  alias,
+  notes,
+  routing,
+  release,
+  report,
+}: Delivered) => ({
   success: true as const,
   deployment:
     published && alias !== null
@@ -34,6 +44,7 @@ export const toPublishedAnswer = ({ deployment, published, alias, notes, routing
   notes,
   routing,
   release,
+  report,
 })
 
 export const assetsAnswer = t.Object({
@@ -45,9 +56,18 @@ export const assetsAnswer = t.Object({
   notes,
   routing: routingSummaryView,
   release: releaseView,
+  report: reportSummaryView,
 })
 
-export const toAssetsAnswer = ({ assets, deployment, published, notes, routing, release }: Published) => ({
+export const toAssetsAnswer = ({
+  assets,
+  deployment,
+  published,
+  notes,
+  routing,
+  release,
+  report,
+}: Published) => ({
   success: true as const,
   assets: assets(),
   deploymentId: deployment.id,
@@ -56,6 +76,7 @@ export const toAssetsAnswer = ({ assets, deployment, published, notes, routing, 
   notes,
   routing,
   release,
+  report,
 })
 
 const textOrNull = t.Union([t.String(), t.Null()])
@@ -79,12 +100,13 @@ export const zipAnswer = t.Object({
   notes,
   routing: routingSummaryView,
   release: releaseView,
+  report: reportSummaryView,
 })
 
 /** `alias` is the host of the named alias, `branch` that of an alias named like the branch. */
 export function toZipAnswer(
   ctx: Context,
-  { projectId, deployment, published, alias, notes, routing, release }: Published,
+  { projectId, deployment, published, alias, notes, routing, release, report }: Published,
 ) {
   const { id, owner, repo, commitSha, version, branch, fileCount, totalSize, aliases, urls } = deployment
   const branchAlias = branch === null ? undefined : findAliasByName(ctx, projectId, branch)
@@ -107,5 +129,6 @@ export function toZipAnswer(
     notes,
     routing,
     release,
+    report,
   }
 }

@@ -10,6 +10,7 @@ import { type ByteStream, limitBytes, peekHead } from '../../../platform/byte-st
 import { emptyBody, noArchive, noTarInside, refuseNamed, tarAsZip } from './archive-refusals.ts'
 import { uploadBody } from './body.ts'
 import { MAX_LEFT_OUT, shown, storedPath, type UploadedFile, UploadedFiles } from './files.ts'
+import { LeftOut } from './left-out.ts'
 
 /** The types of a raw body that names its format. Where its bytes tell another, they decide. contract 12.9. */
 export const ARCHIVE_TYPES: ReadonlyMap<string, ArchiveFormat> = new Map([
@@ -34,18 +35,21 @@ function typed(format: ArchiveFormat, names: readonly string[]): [string, Archiv
 /** What a tar adds per file: its header, a pax header, and padding. */
 const TAR_BYTES_PER_FILE = 2048
 
+/** Where the contents go, and the names of what is not taken in. */
+type Into = { stage: BlobStage; leftOut: LeftOut }
+
 /** Unpacks the request's body into the stage. */
 export async function receiveArchive(
   ctx: Context,
   request: Request,
   type: string,
-  stage: BlobStage,
+  into: Into,
 ): Promise<UploadedFile[]> {
   const body = uploadBody(ctx, request) ?? nothing()
   const limited = limitBytes(body, ctx.config.maxUploadBytes, 'The request body')
   const { head, bytes, close } = await peekHead(limited, HEAD_BYTES)
   try {
-    return await unpack(ctx, bodyFormat(head, type), bytes, stage)
+    return await unpack(ctx, bodyFormat(head, type), bytes, into)
   } finally {
     await close()
   }
@@ -64,19 +68,19 @@ async function unpack(
   ctx: Context,
   format: ArchiveFormat,
   bytes: ByteStream,
-  stage: BlobStage,
+  into: Into,
 ): Promise<UploadedFile[]> {
-  if (format === 'tar') return stageEntries(ctx, readTar(bytes, archiveLimits(ctx)), stage)
-  if (format === 'gzip') return unpackGzip(ctx, bytes, stage)
+  if (format === 'tar') return stageEntries(ctx, readTar(bytes, archiveLimits(ctx)), into)
+  if (format === 'gzip') return unpackGzip(ctx, bytes, into)
   const spooled = await ctx.blobs.spool(bytes, ctx.config.maxUploadBytes, 'The request body')
   try {
-    return await stageEntries(ctx, readZip(spooled.path, archiveLimits(ctx)), stage)
+    return await stageEntries(ctx, readZip(spooled.path, archiveLimits(ctx)), into)
   } finally {
     await spooled.remove()
   }
 }
 
-async function unpackGzip(ctx: Context, packed: ByteStream, stage: BlobStage): Promise<UploadedFile[]> {
+async function unpackGzip(ctx: Context, packed: ByteStream, into: Into): Promise<UploadedFile[]> {
   const { maxUploadBytes, maxDeploymentFiles } = ctx.config
   const unpacked = gunzip(packed, maxUploadBytes + maxDeploymentFiles * TAR_BYTES_PER_FILE)
   const { head, bytes, close } = await peekHead(unpacked, HEAD_BYTES)
@@ -84,18 +88,18 @@ async function unpackGzip(ctx: Context, packed: ByteStream, stage: BlobStage): P
     const inside = formatOf(head)
     const isTar = inside !== undefined && 'reads' in inside && inside.reads === 'tar'
     if (head.length > 0 && !isTar) throw noTarInside(inside)
-    return await stageEntries(ctx, readTar(bytes, archiveLimits(ctx)), stage)
+    return await stageEntries(ctx, readTar(bytes, archiveLimits(ctx)), into)
   } finally {
     await close()
   }
 }
 
 /** Unpacks a zip file on disk that came in a form. A tar there is refused, with where it goes. */
-export async function receiveZip(ctx: Context, path: string, stage: BlobStage): Promise<UploadedFile[]> {
+export async function receiveZip(ctx: Context, path: string, into: Into): Promise<UploadedFile[]> {
   const found = formatOf(await Bun.file(path).slice(0, HEAD_BYTES).bytes())
   refuseNamed(found, 'The file')
   if (found !== undefined && 'reads' in found && found.reads !== 'zip') throw tarAsZip(ctx, found.reads)
-  return stageEntries(ctx, readZip(path, archiveLimits(ctx)), stage)
+  return stageEntries(ctx, readZip(path, archiveLimits(ctx)), into)
 }
 
 export const archiveLimits = ({ config }: Context): ArchiveLimits => ({
@@ -107,12 +111,12 @@ export const archiveLimits = ({ config }: Context): ArchiveLimits => ({
 async function stageEntries(
   ctx: Context,
   entries: AsyncIterable<ArchiveEntry>,
-  stage: BlobStage,
+  { stage, leftOut }: Into,
 ): Promise<UploadedFile[]> {
   const files = new UploadedFiles(ctx)
   const budget = new ArchiveBudget(archiveLimits(ctx))
   for await (const { path: raw, body, sizeBytes, linkTo } of entries) {
-    const path = storedPath(raw, 'archive')
+    const path = storedPath(raw, 'archive', leftOut)
     const linked = path === null || linkTo === undefined ? undefined : linkedFile(files, path, linkTo)
     budget.addFile(linked?.sizeBytes ?? sizeBytes)
     if (path !== null) files.add(path, linked ?? (await stage.add(body)))
@@ -126,7 +130,7 @@ function linkedFile(files: UploadedFiles, path: string, linkTo: string): Uploade
     new AppError('invalid', `${shown(path)} is a hard link to ${shown(linkTo)}, ${why}`)
   let target: string | null
   try {
-    target = storedPath(linkTo, 'archive')
+    target = storedPath(linkTo, 'archive', new LeftOut())
   } catch (error) {
     throw error instanceof AppError ? refused(`which no file is called: ${error.message}`) : error
   }

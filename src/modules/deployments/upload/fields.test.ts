@@ -60,6 +60,7 @@ test('missing or empty fields are null', () => {
     asFiles: false,
     unwrap: false,
     force: false,
+    leftOut: [],
     owner: 'acme',
     repo: 'docs',
     commitSha: '3f2a9c1',

@@ -9,6 +9,7 @@ import { nameField, ownerField } from '../../projects/model.ts'
 import type { RuleSetChoice } from '../../rule-sets/service.ts'
 import type { UploadTarget } from '../publish/access.ts'
 import type { Publication } from '../publish/record.ts'
+import { LeftOut } from './left-out.ts'
 
 /** What an upload says of itself: what is published, and how its files are read. */
 export type UploadOrder = Publication & { unwrap: boolean; asFiles: boolean }
@@ -17,6 +18,8 @@ export type UploadOrder = Publication & { unwrap: boolean; asFiles: boolean }
 export class UploadFields {
   readonly #form = new Map<string, string[]>()
   readonly #query: URLSearchParams
+  /** What of the upload is not taken in, by this server or by its sender. */
+  readonly leftOut = new LeftOut()
 
   constructor(query = new URLSearchParams()) {
     this.#query = query
@@ -34,8 +37,18 @@ export class UploadFields {
   }
 
   all(name: string): string[] {
-    const given = this.#form.get(name) ?? this.#query.getAll(name)
-    return given.map((value) => value.trim()).filter((value) => value !== '')
+    return this.#given(name)
+      .map((value) => value.trim())
+      .filter((value) => value !== '')
+  }
+
+  /** Whether it was sent, be it empty. */
+  isSent(name: string): boolean {
+    return this.#given(name).length > 0
+  }
+
+  #given(name: string): string[] {
+    return this.#form.get(name) ?? this.#query.getAll(name)
   }
 }
 
@@ -71,6 +84,7 @@ export function parseOrder(fields: UploadFields): UploadOrder {
     baseSha: check.baseSha(),
     ruleSets: ruleSetsOf(fields),
     force: check.boolean('force'),
+    leftOut: check.leftOut(),
     unwrap: check.boolean('unwrap'),
     asFiles: check.boolean('asFiles'),
   }
@@ -168,11 +182,17 @@ class FieldCheck {
     return value === 'true'
   }
 
-  /** Exactly these: whoever means to keep files must not lose them by a spelling. */
+  /** Exactly these, and not empty: whoever means to keep files must not lose them by a spelling. contract 16 §1. */
   isAppended(): boolean {
-    const value = this.fields.first('append') ?? 'false'
+    const value = this.fields.first('append') ?? (this.fields.isSent('append') ? '' : 'false')
     if (value !== 'true' && value !== 'false') this.fail('append', 'must be true or false')
     return value === 'true'
+  }
+
+  /** Those found later are in it too. */
+  leftOut(): readonly string[] {
+    for (const path of this.fields.all('leftOut')) this.fields.leftOut.add(path)
+    return this.fields.leftOut.paths
   }
 
   tags(): string[] | null {
@@ -201,11 +221,14 @@ class FieldCheck {
     return name?.toLowerCase() === 'production' ? this.fail('preview', 'production is no preview') : name
   }
 
-  /** What is said of a preview; of no use to an alias without an end. contract 16 §2. */
+  /** What is said of a preview, which must be named: an alias without an end has no use for it. contract 16 §2. */
   previewOrder(): PreviewOrder {
     const isNamed = this.fields.first('preview') !== undefined
     if (isNamed && this.fields.first('alias') !== undefined)
       this.fail('preview', 'names a preview: leave out alias')
+    for (const name of isNamed ? [] : ['expiresIn', 'pullRequest'])
+      if (this.fields.first(name) !== undefined)
+        this.fail(name, 'belongs to a preview: name it in the field preview, or leave this out')
     const pullRequest = this.wholeNumber('pullRequest')
     return { isNamed, expiresIn: this.duration('expiresIn'), pullRequest, pullRequestUrl: this.webAddress() }
   }

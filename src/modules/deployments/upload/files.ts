@@ -5,6 +5,7 @@ import { AppError, invalidChoice } from '../../../domain/errors.ts'
 import { nestedFolder, withoutFolder } from '../../../domain/nested-folder.ts'
 import type { AddedBlob } from '../../../platform/blob-store.ts'
 import { refuseLargeChecks } from '../../releases/checks-file.ts'
+import type { LeftOut } from './left-out.ts'
 
 /** Skipped files (`.git`, `node_modules`) do not count for the deployment, but reading them needs a limit too. */
 export const MAX_LEFT_OUT = 200_000
@@ -13,13 +14,17 @@ export const MAX_LEFT_OUT = 200_000
 export type UploadedFile = { path: string; sha256: string; sizeBytes: number }
 
 /**
- * The stored path; null for folders and skipped files. A checks file is taken in although it is a dot file, see `splitChecks`.
+ * The stored path; null for folders and skipped files, of which the latter are noted. A checks file is taken in although it is a dot file, see `splitChecks`.
  * Throws `invalid` naming an entry that is refused.
  */
-export function storedPath(raw: string, source: AssetPathSource): string | null {
+export function storedPath(raw: string, source: AssetPathSource, leftOut: LeftOut): string | null {
   const result = normalizeAssetPath(raw, source)
   if (result.kind === 'refused') throw new AppError('invalid', `${shown(raw)}: ${result.reason}`)
-  if (result.kind === 'left_out') return checksPathOf(raw, source)
+  if (result.kind === 'left_out') {
+    const checks = checksPathOf(raw, source)
+    if (checks === null) leftOut.add(raw)
+    return checks
+  }
   return result.kind === 'file' ? result.path : null
 }
 

@@ -105,7 +105,7 @@ function nameContents(ctx: Context, contents: NamedContent[], fields: UploadFiel
   for (const [index, { filename, blob, format }] of contents.entries()) {
     // Browsers send this for a file input that was left empty.
     if (filePaths === undefined && filename === '' && blob.sizeBytes === 0) continue
-    const path = storedPath(filePaths?.[index] ?? filename, 'sender')
+    const path = storedPath(filePaths?.[index] ?? filename, 'sender', fields.leftOut)
     if (path === null) continue
     received.add(path, blob)
     if (format !== undefined && 'reads' in format && ARCHIVE_NAME.test(path)) archive = path

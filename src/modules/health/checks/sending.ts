@@ -1,3 +1,4 @@
+import { cdnState } from '../../cdn/service.ts'
 import { mailState } from '../../notices/counts.ts'
 import { hookState } from '../../webhooks/counts.ts'
 import type { Check } from './check.ts'
@@ -7,7 +8,11 @@ export const checkWebhooks: Check = (ctx) => {
   const { hooks, failing, waiting } = hookState(ctx)
   if (hooks === 0) return { status: 'off', message: 'No webhook is turned on', value: waiting }
   if (failing > 0)
-    return { status: 'warn', message: `The last deliveries of ${failing} of ${hooks} failed`, value: waiting }
+    return {
+      status: 'warn',
+      message: `${failing} of ${hooks} fail: none of the last deliveries arrived`,
+      value: waiting,
+    }
   return { status: 'ok', message: `${hooks} turned on`, value: waiting }
 }
 
@@ -26,4 +31,18 @@ export const checkMail: Check = (ctx) => {
   if (refused !== null)
     return { status: 'warn', message: `A mail waits for its next try: ${refused}`, value: waiting }
   return { status: 'ok', message: 'Mails are sent', at: last?.endedAt ?? null, value: waiting }
+}
+
+/** `value`: how many purges wait. */
+export const checkCdn: Check = (ctx) => {
+  const { kind, pending, failing, lastPurge } = cdnState(ctx)
+  const at = lastPurge === null ? null : Date.parse(lastPurge.at)
+  if (failing > 0)
+    return {
+      status: 'warn',
+      message: `The CDN (${kind}) was not told of ${failing} keys yet`,
+      at,
+      value: pending,
+    }
+  return { status: 'ok', message: `The CDN (${kind}) is told of changes`, at, value: pending }
 }

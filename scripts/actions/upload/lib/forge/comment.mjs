@@ -39,7 +39,8 @@ async function findComment(call, thread, marker) {
 }
 
 /**
- * Undefined where the token may not ask, as the one of a job of GitHub.
+ * Undefined where the token may not ask, as the one of a job of GitHub. Who is not told just now is not
+ * taken for one: a person's token would write a second comment.
  *
  * @param {import('./call.mjs').ForgeCall} call
  */
@@ -49,10 +50,13 @@ async function ownAccount(call) {
     const me = accountOf(json)
     return me.id === undefined && me.name === undefined ? undefined : me
   } catch (error) {
-    if (error instanceof ForgeRefusal && error.status !== 0) return undefined
+    if (error instanceof ForgeRefusal && isNo(error.status)) return undefined
     throw error
   }
 }
+
+/** @param {number} status */
+const isNo = (status) => status >= 400 && status < 500 && status !== 429
 
 /** The jobs of Forgejo and Gitea write as a user of this id, which no person has. */
 const FORGEJO_JOBS = -2

@@ -1,0 +1,26 @@
+/** The addresses of a `srcset`, as browsers read it: an address may hold commas, but not end in one. */
+export function addressesInSrcset(text: string): string[] {
+  const addresses: string[] = []
+  let at = 0
+  while (at < text.length) {
+    while (at < text.length && /[\s,]/.test(text.charAt(at))) at += 1
+    const start = at
+    while (at < text.length && !/\s/.test(text.charAt(at))) at += 1
+    const word = text.slice(start, at)
+    const address = word.replace(/,+$/, '')
+    if (address !== '') addresses.push(address)
+    if (address.length === word.length) at = behindDescriptors(text, at)
+  }
+  return addresses
+}
+
+function behindDescriptors(text: string, from: number): number {
+  let depth = 0
+  for (let at = from; at < text.length; at += 1) {
+    const character = text.charAt(at)
+    if (character === '(') depth += 1
+    else if (character === ')') depth = Math.max(0, depth - 1)
+    else if (character === ',' && depth === 0) return at + 1
+  }
+  return text.length
+}
