@@ -6,14 +6,14 @@
 set -euo pipefail
 
 install() {
-  for program in ceph-mon ceph-osd radosgw radosgw-admin; do
+  for program in ceph-mon ceph-osd radosgw radosgw-admin haproxy varnishd; do
     command -v "$program" >/dev/null || missing=1
   done
   [ -z "${missing:-}" ] && return
   sudo=$([ "$(id -u)" = 0 ] || echo sudo)
   $sudo apt-get update -qq
   DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq --no-install-recommends \
-    ceph-mon ceph-osd radosgw ceph-common >/dev/null
+    ceph-mon ceph-osd radosgw ceph-common haproxy varnish varnish-modules >/dev/null
 }
 
 configure() { # FOLDER PORT

@@ -1,5 +1,5 @@
 import { isKey } from './object-store/address.ts'
-import { type Created, isDone, putHeaders, tryToCreate } from './object-store/create.ts'
+import { bodyOf, type Created, isDone, tryToCreate } from './object-store/create.ts'
 import { StoreError } from './object-store/error.ts'
 import {
   type Answer,
@@ -13,6 +13,8 @@ import { MAX_PAGE_BYTES, parseListPage } from './object-store/list-page.ts'
 import { type Authorship, authorOf, headOf, type ObjectHead } from './object-store/object-head.ts'
 import { patiently } from './object-store/patience.ts'
 import { probeConditions } from './object-store/probe.ts'
+import { noBucket } from './object-store/refusal.ts'
+import { sha256Of } from './object-store/sign.ts'
 
 export type { Created } from './object-store/create.ts'
 export { StoreError, type StoreErrorKind } from './object-store/error.ts'
@@ -54,6 +56,8 @@ export type ObjectStore = {
   delete(key: string, call?: StoreCall): Promise<void>
   /** Throws `no_conditions` where `If-None-Match` is not honoured. `id` is new each time. */
   probe(id: string): Promise<void>
+  /** One that is there already, and ours, is left as it is. */
+  createBucket(): Promise<void>
 }
 
 export function openObjectStore(options: StoreOptions): ObjectStore {
@@ -73,27 +77,30 @@ class Store implements ObjectStore {
     this.#patienceMs = options.timeoutMs
   }
 
-  create(key: string, body: Body, { epoch, ...call }: StoreWrite): Promise<Created> {
-    const creation = { fullKey: this.#full(key), body, writer: this.writer, epoch, signal: call.signal }
-    return this.#patiently(call, () => tryToCreate(this.#exchange, creation))
+  async create(key: string, body: Body, { epoch, ...call }: StoreWrite): Promise<Created> {
+    const creation = { ...(await this.#written(body, epoch)), fullKey: this.#full(key), signal: call.signal }
+    return this.#patiently(call, (deadline) => tryToCreate(this.#exchange, { ...creation, deadline }), body)
   }
 
   async put(key: string, body: Body, { epoch, ...call }: StoreWrite): Promise<void> {
-    const headers = putHeaders(this.writer, epoch)
-    const request = { ...this.#request('put', 'PUT', key, call), body, headers }
-    await this.#patiently(call, async () => {
-      const answer = await this.#exchange.send(request)
+    const request = {
+      ...this.#request('put', 'PUT', key, call),
+      ...bodyOf(await this.#written(body, epoch)),
+    }
+    const attempt = async (deadline: number) => {
+      const answer = await this.#exchange.send({ ...request, deadline })
       if (isDone(answer)) return
       if (answer.status < 300)
         throw new StoreError('damaged', 'the object store answered 200 without an ETag')
       throw this.#exchange.errorOf(request, answer)
-    })
+    }
+    await this.#patiently(call, attempt, body)
   }
 
   get(key: string, maxBytes: number, call: StoreCall = {}): Promise<StoredObject | null> {
     const request = this.#request('get', 'GET', key, call)
-    return this.#patiently(call, async () => {
-      const answer = await this.#exchange.send(request, maxBytes)
+    return this.#patiently(call, async (deadline) => {
+      const answer = await this.#exchange.send({ ...request, deadline }, maxBytes)
       if (this.#isAbsent(answer)) return null
       this.#require(request, answer, 200)
       return { ...authorOf(answer.headers), bytes: answer.bytes }
@@ -103,8 +110,8 @@ class Store implements ObjectStore {
   getRange(key: string, start: number, length: number, call: StoreCall = {}): Promise<StoredRange | null> {
     const headers = { range: `bytes=${start}-${start + length - 1}` }
     const request = { ...this.#request('range', 'GET', key, call), headers }
-    return this.#patiently(call, async () => {
-      const answer = await this.#exchange.send(request, length)
+    return this.#patiently(call, async (deadline) => {
+      const answer = await this.#exchange.send({ ...request, deadline }, length)
       if (this.#isAbsent(answer)) return null
       this.#require(request, answer, 206)
       return rangeOf(answer, start, length)
@@ -113,8 +120,8 @@ class Store implements ObjectStore {
 
   open(key: string, call: StoreCall = {}): Promise<StoredStream | null> {
     const request = this.#request('get', 'GET', key, call)
-    return this.#patiently(call, async () => {
-      const { status, headers, pieces } = await this.#exchange.open(request)
+    return this.#patiently(call, async (deadline) => {
+      const { status, headers, pieces } = await this.#exchange.open({ ...request, deadline })
       if (status === 200) return { ...authorOf(headers), sizeBytes: lengthOf(headers), pieces }
       const answer = { status, headers, bytes: await restOf(pieces) }
       if (this.#isAbsent(answer)) return null
@@ -124,9 +131,9 @@ class Store implements ObjectStore {
 
   head(key: string, call: StoreCall = {}): Promise<ObjectHead | null> {
     const request = this.#request('head', 'HEAD', key, call)
-    return this.#patiently(call, async () => {
-      const answer = await this.#exchange.send(request)
-      if (answer.status === 404) return null
+    return this.#patiently(call, async (deadline) => {
+      const answer = await this.#exchange.send({ ...request, deadline })
+      if (answer.status === 404) return this.#requireBucket(call, deadline)
       this.#require(request, answer, 200)
       return headOf(answer.headers)
     })
@@ -145,8 +152,8 @@ class Store implements ObjectStore {
         query: { ...query, ...from },
         signal: options.signal,
       }
-      const page = await this.#patiently(options, async () => {
-        const answer = await this.#exchange.send(request, MAX_PAGE_BYTES)
+      const page = await this.#patiently(options, async (deadline) => {
+        const answer = await this.#exchange.send({ ...request, deadline }, MAX_PAGE_BYTES)
         this.#require(request, answer, 200)
         return parseListPage(answer.bytes, below, last)
       })
@@ -159,22 +166,54 @@ class Store implements ObjectStore {
 
   async delete(key: string, call: StoreCall = {}): Promise<void> {
     const request = this.#request('delete', 'DELETE', key, call)
-    await this.#patiently(call, async () => {
-      const answer = await this.#exchange.send(request)
+    await this.#patiently(call, async (deadline) => {
+      const answer = await this.#exchange.send({ ...request, deadline })
       if (answer.status >= 300 && !this.#isAbsent(answer)) throw this.#exchange.errorOf(request, answer)
     })
   }
 
   probe(id: string): Promise<void> {
     let tries = 0
-    return this.#patiently({}, () => {
+    return this.#patiently({}, (deadline) => {
       tries += 1
-      return probeConditions(this.#exchange, this.#full(`probe/${id}-${tries}`), this.writer)
+      return probeConditions(this.#exchange, this.#full(`probe/${id}-${tries}`), this.writer, deadline)
     })
   }
 
-  #patiently<T>({ patienceMs = this.#patienceMs, signal }: StoreCall, work: () => Promise<T>): Promise<T> {
-    return patiently(patienceMs, signal, work)
+  createBucket(): Promise<void> {
+    const request: StoreRequest = { op: 'create-bucket', method: 'PUT', fullKey: '', ...this.#ofRegion() }
+    return this.#patiently({}, async (deadline) => {
+      const answer = await this.#exchange.send({ ...request, deadline })
+      if (answer.status < 300 || this.#exchange.refusalOf(answer).code === 'BucketAlreadyOwnedByYou') return
+      throw this.#exchange.errorOf(request, answer)
+    })
+  }
+
+  /** AWS asks for the region in every region but the first; others take a name that they do not know for an error. */
+  #ofRegion(): Pick<StoreRequest, 'body'> {
+    const { endpoint, region } = this.#exchange.options
+    if (endpoint !== null || region === 'us-east-1') return {}
+    const xml = `<CreateBucketConfiguration><LocationConstraint>${region}</LocationConstraint></CreateBucketConfiguration>`
+    return { body: new TextEncoder().encode(xml) }
+  }
+
+  #patiently<T>(
+    { patienceMs = this.#patienceMs, signal }: StoreCall,
+    work: (deadline: number) => Promise<T>,
+    body?: Body,
+  ): Promise<T> {
+    return patiently({ patienceMs, limitMs: this.#exchange.limitMs(body), signal }, work)
+  }
+
+  async #written(body: Body, epoch: number) {
+    return { body, sha256: await sha256Of(body), writer: this.writer, epoch }
+  }
+
+  /** An answer to HEAD has no body that says whether the key or its bucket is missing. */
+  async #requireBucket({ signal }: StoreCall, deadline: number): Promise<null> {
+    const answer = await this.#exchange.send({ op: 'head', method: 'HEAD', fullKey: '', signal, deadline })
+    if (answer.status !== 404) return null
+    throw new StoreError('no_bucket', noBucket(this.#exchange.options.bucket, '404'))
   }
 
   #request(op: string, method: StoreRequest['method'], key: string, { signal }: StoreCall): StoreRequest {

@@ -1,6 +1,6 @@
 import { StoreError } from './error.ts'
 import type { Answer, Body, Exchange, StoreRequest } from './exchange.ts'
-import { type Authorship, authorHeaders, headOf } from './object-head.ts'
+import { type Authorship, headOf, metadata } from './object-head.ts'
 
 /**
  * `created`: the object is there, and it is ours. `exists`: the key has another object; its `writer` is our own where
@@ -11,9 +11,12 @@ export type Created = { outcome: 'created' } | ({ outcome: 'exists' } & Authorsh
 export type Creation = {
   fullKey: string
   body: Body
+  /** Hex SHA-256 of the body. */
+  sha256: string
   writer: string
   epoch: number
   signal?: AbortSignal | undefined
+  deadline?: number
 }
 
 /**
@@ -22,7 +25,7 @@ export type Creation = {
  */
 export async function tryToCreate(exchange: Exchange, creation: Creation): Promise<Created> {
   const request = createRequest(creation)
-  const answer = await exchange.send(request).catch(transientOnly)
+  const answer = await exchange.send({ ...request, ...halfOfTime(creation) }).catch(transientOnly)
   if (!(answer instanceof StoreError)) {
     if (isDone(answer)) return { outcome: 'created' }
     if (!isOpen(exchange, answer)) throw exchange.errorOf(request, answer)
@@ -34,18 +37,37 @@ export async function tryToCreate(exchange: Exchange, creation: Creation): Promi
     : new StoreError('unreachable', `the object store did not create the object (${answer.status})`)
 }
 
-export const createRequest = ({ fullKey, body, writer, epoch, signal }: Creation): StoreRequest => ({
+/** The other half is for reading back what a create that hangs may have done. */
+function halfOfTime({ deadline }: Creation): { deadline?: number } {
+  const now = performance.now()
+  return deadline === undefined ? {} : { deadline: now + (deadline - now) / 2 }
+}
+
+export const createRequest = (creation: Creation): StoreRequest => ({
   op: 'create',
   method: 'PUT',
-  fullKey,
-  body,
-  headers: { ...putHeaders(writer, epoch), 'if-none-match': '*' },
-  signal,
+  ...bodyOf(creation, { 'if-none-match': '*' }),
+  ...partOf(creation),
 })
 
-export const putHeaders = (writer: string, epoch: number): Record<string, string> => ({
-  'content-type': 'application/octet-stream',
-  ...authorHeaders(writer, epoch),
+export const bodyOf = (
+  { body, sha256, writer, epoch }: Omit<Creation, 'fullKey'>,
+  condition: Record<string, string> = {},
+): Pick<StoreRequest, 'body' | 'bodySha256' | 'headers'> => ({
+  body,
+  bodySha256: sha256,
+  headers: {
+    'content-type': 'application/octet-stream',
+    ...metadata(writer, epoch, sha256),
+    ...condition,
+  },
+})
+
+/** What the requests of one operation share. */
+const partOf = ({ fullKey, signal, deadline }: Creation) => ({
+  fullKey,
+  signal,
+  ...(deadline !== undefined && { deadline }),
 })
 
 /** Every store names an ETag; a 200 without one came from something else. */
@@ -65,24 +87,29 @@ function transientOnly(error: unknown): StoreError {
 }
 
 async function readBack(exchange: Exchange, creation: Creation): Promise<Created | null> {
-  const { fullKey, body, writer, signal } = creation
-  const request: StoreRequest = { op: 'head', method: 'HEAD', fullKey, signal }
+  const { body, sha256, writer } = creation
+  const request: StoreRequest = { op: 'head', method: 'HEAD', ...partOf(creation) }
   const answer = await exchange.send(request)
   if (answer.status === 404) return null
   if (answer.status !== 200) throw exchange.errorOf(request, answer)
-  const { sizeBytes, ...author } = headOf(answer.headers)
+  const found = headOf(answer.headers)
   const size = body instanceof Blob ? body.size : body.length
-  const isOurs =
-    author.writer === writer &&
-    sizeBytes === size &&
-    (body instanceof Blob || (await hasBytes(exchange, creation)))
-  return isOurs ? { outcome: 'created' } : { outcome: 'exists', writer: author.writer, epoch: author.epoch }
+  const isOurs = found.writer === writer && found.sizeBytes === size && found.sha256 === sha256
+  if (!isOurs) return { outcome: 'exists', writer: found.writer, epoch: found.epoch }
+  await requireBytes(exchange, creation)
+  return { outcome: 'created' }
 }
 
-async function hasBytes(exchange: Exchange, { fullKey, body, signal }: Creation): Promise<boolean> {
-  if (body instanceof Blob) return true
-  const request: StoreRequest = { op: 'get', method: 'GET', fullKey, signal }
+/** A file is taken for the one whose digest the store was told, and checked, when it came. */
+async function requireBytes(exchange: Exchange, creation: Creation): Promise<void> {
+  const { body } = creation
+  if (body instanceof Blob) return
+  const request: StoreRequest = { op: 'get', method: 'GET', ...partOf(creation) }
   const answer = await exchange.send(request, body.length)
   if (answer.status !== 200) throw exchange.errorOf(request, answer)
-  return Buffer.compare(answer.bytes, body) === 0
+  if (Buffer.compare(answer.bytes, body) !== 0)
+    throw new StoreError(
+      'damaged',
+      `the object store sends other bytes of "${creation.fullKey}" than it was given`,
+    )
 }

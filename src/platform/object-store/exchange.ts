@@ -1,7 +1,7 @@
 import { placeOf, type StoreAddress } from './address.ts'
 import { StoreError } from './error.ts'
 import { type Refusal, readRefusal, refusalError } from './refusal.ts'
-import { queryText, type Signer, sha256, signed, UNSIGNED_PAYLOAD } from './sign.ts'
+import { queryText, type Signer, sha256Of, signed } from './sign.ts'
 
 export type ExchangeOptions = StoreAddress &
   Signer & {
@@ -25,7 +25,11 @@ export type StoreRequest = {
   query?: Readonly<Record<string, string>>
   headers?: Readonly<Record<string, string>>
   body?: Body
+  /** Hex SHA-256 of the body, where it is known already. */
+  bodySha256?: string
   signal?: AbortSignal | undefined
+  /** By `performance.now()`: when the operation that it is part of is over. */
+  deadline?: number
 }
 
 /** An answer whose body comes piece by piece. It must be read to its end, or be closed. */
@@ -73,7 +77,7 @@ export class Exchange {
   }
 
   async #open(request: StoreRequest, limited: 'whole' | 'piece'): Promise<OpenAnswer> {
-    const limit = new Limit(this.#limitMs(request.body), request.signal)
+    const limit = new Limit(this.#limitMs(request), request.signal)
     try {
       const response = await this.#fetch(request, limit.signal)
       const { status, headers } = response
@@ -91,12 +95,12 @@ export class Exchange {
     }
   }
 
-  #fetch(
-    { method, fullKey, query = {}, headers = {}, body }: StoreRequest,
+  async #fetch(
+    { method, fullKey, query = {}, headers = {}, body, bodySha256 }: StoreRequest,
     signal: AbortSignal,
   ): Promise<Response> {
     const { origin, host, path } = placeOf(this.options, fullKey)
-    const payload = body instanceof Blob ? UNSIGNED_PAYLOAD : sha256(body ?? '')
+    const payload = bodySha256 ?? (await sha256Of(body ?? new Uint8Array()))
     const own = signed({ method, host, path, query, headers, payload }, this.options, this.options.now())
     const search = queryText(query)
     return fetch(`${origin}${path}${search === '' ? '' : `?${search}`}`, {
@@ -106,6 +110,7 @@ export class Exchange {
       redirect: 'manual',
       decompress: false,
       timeout: false,
+      proxy: false,
       signal,
     })
   }
@@ -136,9 +141,14 @@ export class Exchange {
     }
   }
 
-  #limitMs(body: Body | undefined): number {
+  /** How long an operation with this body may take. */
+  limitMs(body: Body | undefined): number {
     const size = body instanceof Blob ? body.size : (body?.length ?? 0)
     return this.options.timeoutMs + Math.floor(size / BYTES_OF_MORE_TIME) * MORE_TIME_MS
+  }
+
+  #limitMs({ body, deadline = Number.POSITIVE_INFINITY }: StoreRequest): number {
+    return Math.max(0, Math.min(this.limitMs(body), Math.ceil(deadline - performance.now())))
   }
 
   #asStoreError(error: unknown, request: StoreRequest | undefined, limit: Limit): unknown {

@@ -60,7 +60,7 @@ function messageOf(
   const answer = code === '' ? String(status) : `${status} ${code}`
   switch (kind) {
     case 'no_bucket':
-      return `the object store has no bucket "${what.bucket}" (${answer}): make it, or correct STORE_URL`
+      return noBucket(what.bucket, answer)
     case 'access_key':
       return `the object store does not know the key in STORE_ACCESS_KEY (${answer})`
     case 'signature':
@@ -77,6 +77,9 @@ function messageOf(
       return `the object store refused to ${what.op} (${answer})`
   }
 }
+
+export const noBucket = (bucket: string, answer: string): string =>
+  `the object store has no bucket "${bucket}" (${answer}): make it, or correct STORE_URL`
 
 function skewOf({ date }: Refusal, now: number): string {
   const at = Date.parse(date ?? '')

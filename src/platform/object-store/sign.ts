@@ -9,11 +9,9 @@ export type Signable = {
   query: Readonly<Record<string, string>>
   /** Lower-case names. All of them are signed, so nothing on the way can take the condition away. */
   headers: Readonly<Record<string, string>>
-  /** Hex SHA-256 of the body, or `UNSIGNED_PAYLOAD`. */
+  /** Hex SHA-256 of the body. */
   payload: string
 }
-
-export const UNSIGNED_PAYLOAD = 'UNSIGNED-PAYLOAD'
 
 /** The headers to send: the given ones, with the time, the payload's hash and the signature. */
 export function signed(request: Signable, signer: Signer, now: number): Record<string, string> {
@@ -56,6 +54,14 @@ export const encoded = (text: string): string =>
 
 export const sha256 = (bytes: string | Uint8Array): string =>
   new Bun.CryptoHasher('sha256').update(bytes).digest('hex')
+
+/** Of a file, piece by piece. */
+export async function sha256Of(body: Uint8Array | Blob): Promise<string> {
+  if (!(body instanceof Blob)) return sha256(body)
+  const hash = new Bun.CryptoHasher('sha256')
+  for await (const piece of body.stream()) hash.update(piece)
+  return hash.digest('hex')
+}
 
 const hmac = (key: string | Uint8Array, text: string): Buffer =>
   new Bun.CryptoHasher('sha256', key).update(text).digest()
