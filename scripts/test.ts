@@ -67,6 +67,9 @@ async function unitTests(patterns: string[]): Promise<Count> {
       '--timeout',
       isLong ? '3600000' : '60000',
       ...(patterns.length > 0 ? patterns : TESTED),
+      // They need a real store and cache: `npm run test:store`.
+      '--path-ignore-patterns',
+      '**/*.store.test.ts',
     ],
     isLong ? { SVC_TEST_LONG: '1' } : {},
   )

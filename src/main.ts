@@ -20,6 +20,7 @@ const commands: Commands = {
   backup: async () => (await import('./cli/backup.ts')).backupCommand,
   restore: async () => (await import('./cli/restore.ts')).restoreCommand,
   check: async () => (await import('./cli/check.ts')).checkCommand,
+  store: async () => (await import('./cli/store.ts')).storeCommand,
   key: async () => (await import('./cli/key.ts')).keyCommand,
   import: async () => (await import('./cli/import.ts')).importCommand,
   explain: async () => (await import('./cli/explain.ts')).explainCommand,

@@ -2,6 +2,7 @@ import type { Cidr } from '../domain/ip-ranges.ts'
 import { BODY_OPTIONS, type BodyConfig } from './bodies.ts'
 import { CDN_OPTIONS, type CdnConfig, cdnConflict } from './cdn.ts'
 import { PIPELINES_OPTIONS, type PipelinesConfig } from './pipelines.ts'
+import { STORE_OPTIONS, type StoreConfig, storeConflict } from './store.ts'
 import { TLS_OPTIONS, type TlsConfig, tlsConflict } from './tls.ts'
 import { UPKEEP_OPTIONS, type UpkeepConfig } from './upkeep.ts'
 import {
@@ -31,6 +32,7 @@ export type Config = TlsConfig &
   UpkeepConfig &
   BodyConfig &
   PipelinesConfig &
+  StoreConfig &
   CdnConfig & {
     port: number
     host: string
@@ -250,6 +252,7 @@ const OPTIONS: { [K in keyof Config]: Option<Config[K]> } = {
   },
   ...BODY_OPTIONS,
   ...UPKEEP_OPTIONS,
+  ...STORE_OPTIONS,
   ...CDN_OPTIONS,
 }
 
@@ -274,7 +277,8 @@ export function loadConfig({ env, flags = {}, isTerminal = false }: Source): Con
   }
   if ((config['adminEmail'] === null) !== (config['adminPassword'] === null))
     throw new ConfigError('ADMIN_EMAIL and ADMIN_PASSWORD belong together: set both or neither')
-  const conflict = tlsConflict(config as Config) ?? cdnConflict(config as Config)
+  const conflict =
+    tlsConflict(config as Config) ?? storeConflict(config as Config) ?? cdnConflict(config as Config)
   if (conflict !== null) throw new ConfigError(conflict)
   return config as Config
 }

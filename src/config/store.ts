@@ -1,0 +1,101 @@
+import { isPublicAddress, parseIp } from '../domain/ip-ranges.ts'
+import { type Parsed, type PlainOption, publicUrl, text, wholeNumber } from './values.ts'
+
+/** The object store that the workspace lives in. contract 18 §1. */
+export type StoreConfig = {
+  /** Null: everything is on the local disk. */
+  storeUrl: StoreUrl | null
+  /** Scheme, host and port; null for AWS by its region. */
+  storeEndpoint: string | null
+  storeRegion: string
+  storeAccessKey: string | null
+  storeSecretKey: string | null
+  /** How long one request waits for the store. */
+  storeTimeoutSeconds: number
+}
+
+/** `prefix` is empty or ends with a slash. */
+export type StoreUrl = { bucket: string; prefix: string }
+
+export const STORE_OPTIONS: { [K in keyof StoreConfig]: PlainOption<StoreConfig[K]> } = {
+  storeUrl: {
+    env: 'STORE_URL',
+    help: 'the object store that holds the workspace: s3://bucket or s3://bucket/prefix',
+    shownDefault: 'none',
+    // What is no such address may hold a password.
+    secret: true,
+    fallback: () => null,
+    parse: storeUrl,
+  },
+  storeEndpoint: {
+    env: 'STORE_ENDPOINT',
+    help: 'scheme, host and port of the object store',
+    shownDefault: 'AWS, by region',
+    secret: true,
+    fallback: () => null,
+    parse: publicUrl,
+  },
+  storeRegion: {
+    env: 'STORE_REGION',
+    help: 'region of the bucket',
+    shownDefault: 'us-east-1',
+    fallback: () => 'us-east-1',
+    parse: (given) =>
+      /^[a-z0-9][\w-]{0,62}$/i.test(given) ? text(given) : { expected: 'a region such as eu-central-1' },
+  },
+  storeAccessKey: {
+    env: 'STORE_ACCESS_KEY',
+    help: 'access key of the object store',
+    shownDefault: 'none',
+    fallback: () => null,
+    parse: (given) =>
+      /^[\x21-\x2b\x2d\x2e\x30-\x7e]+$/.test(given)
+        ? text(given)
+        : { expected: 'an access key without spaces, commas and slashes' },
+  },
+  storeSecretKey: {
+    env: 'STORE_SECRET_KEY',
+    help: 'secret of the access key',
+    shownDefault: 'none',
+    secret: true,
+    fallback: () => null,
+    parse: text,
+  },
+  storeTimeoutSeconds: {
+    env: 'STORE_TIMEOUT_SECONDS',
+    help: 'how long one request waits for the object store',
+    shownDefault: '10',
+    fallback: () => 10,
+    parse: wholeNumber(1, 60),
+  },
+}
+
+/** Describes a conflict between settings in a sentence that starts with the variable; null if there is none. */
+export function storeConflict({ storeUrl, storeAccessKey, storeSecretKey }: StoreConfig): string | null {
+  if (storeUrl === null) return null
+  if (storeAccessKey === null) return 'STORE_ACCESS_KEY is missing: STORE_URL needs it'
+  if (storeSecretKey === null) return 'STORE_SECRET_KEY is missing: STORE_URL needs it'
+  return null
+}
+
+/** A sentence where the store is spoken to in the clear over a network that others may read; else null. */
+export function storeWarning({ storeEndpoint }: Pick<StoreConfig, 'storeEndpoint'>): string | null {
+  if (storeEndpoint === null || !storeEndpoint.startsWith('http:')) return null
+  const host = new URL(storeEndpoint).hostname.replace(/^\[|\]$/g, '')
+  const isNear = host === 'localhost' || (parseIp(host) !== null && !isPublicAddress(host))
+  return isNear
+    ? null
+    : `STORE_ENDPOINT is ${storeEndpoint}: without TLS whoever is on the way reads the data`
+}
+
+const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/
+
+function storeUrl(given: string): Parsed<StoreUrl> {
+  const [, bucket = '', path = ''] = /^s3:\/\/([^/]*)(?:\/(.*))?$/.exec(given) ?? []
+  const prefix = path.replace(/\/$/, '')
+  const isPlain =
+    prefix === '' || prefix.split('/').every((part) => /^(?!\.{1,2}$)[\w.!~'()*+=, -]+$/.test(part))
+  return BUCKET.test(bucket) && isPlain && Buffer.byteLength(prefix) <= 512
+    ? { value: { bucket, prefix: prefix === '' ? '' : `${prefix}/` } }
+    : { expected: 's3://bucket or s3://bucket/prefix, without user name, query or ..' }
+}
