@@ -30,6 +30,7 @@ export class TagReader implements TokenizerCallbacks {
   #keptFrom = 0
   #used = 0
   #foreign = 0
+  #isEnded = false
   #name = ''
   #line = 1
   #attributes = new Map<string, string>()
@@ -48,7 +49,9 @@ export class TagReader implements TokenizerCallbacks {
     this.#tokenizer.write(text)
   }
 
+  /** What an unfinished tag holds is given out as text then, which it is not. */
   end(): void {
+    this.#isEnded = true
     this.#tokenizer.end()
   }
 
@@ -98,7 +101,8 @@ export class TagReader implements TokenizerCallbacks {
   }
 
   ontext(start: number, end: number): void {
-    this.#listener.text(this.#take(start, end))
+    const text = this.#take(start, end)
+    if (!this.#isEnded) this.#listener.text(text)
   }
 
   ontextentity(code: number, end: number): void {
