@@ -49,8 +49,9 @@ export class TagReader implements TokenizerCallbacks {
     this.#tokenizer.write(text)
   }
 
-  /** What an unfinished tag holds is given out as text then, which it is not. */
+  /** What an unfinished tag holds would be given out as text, which it is not; what looks like an end tag is text. */
   end(): void {
+    this.write(' ')
     this.#isEnded = true
     this.#tokenizer.end()
   }
