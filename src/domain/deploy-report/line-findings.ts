@@ -117,6 +117,9 @@ function takes(line: RedirectLine, asked: Asked, { hasFile }: LinePlace): boolea
   return found.result === null || found.result.origin !== null || hasFile(found.result.path)
 }
 
+/** How many files are looked at before others get their turn. */
+const PIECE = 100
+
 const mayHide = (line: RedirectLine): boolean => isRedirect(line) && !line.force && isPlain(line)
 
 function* findHiddenFile(
@@ -126,11 +129,10 @@ function* findHiddenFile(
 ): Generator<Finding | null> {
   if (!mayHide(line)) return
   const sample = isDynamic(line.source) ? null : sampleOf(line, place.host)
-  for (const asked of isDynamic(line.source) ? shown : sample === null ? [] : [sample]) {
-    if (resultOf(line, asked) === null || !place.hasFile(asked.path)) {
-      yield null
-      continue
-    }
+  const places = isDynamic(line.source) ? shown : sample === null ? [] : [sample]
+  for (const [at, asked] of places.entries()) {
+    if (at % PIECE === PIECE - 1) yield null
+    if (resultOf(line, asked) === null || !place.hasFile(asked.path)) continue
     yield aboutLine('redirect-hides-file', line, place, {
       target: asked.path,
       message: `There is a file at ${asked.path}, which other hosts would show; here a redirect goes before files. A ! behind the status says that it is meant.`,
