@@ -5,22 +5,35 @@ import { isConditional } from '../routing/conditions.ts'
 import { firstLine } from '../routing/first-line.ts'
 import { type Asked, isRedirect, type RedirectLine, resultOf } from '../routing/redirects.ts'
 import { isDynamic, namesOf, type Source } from '../routing/source.ts'
-import { indexSources, type SourceIndex } from '../routing/source-index.ts'
+import { candidatesAt, indexSources, type SourceIndex } from '../routing/source-index.ts'
 import { hasInsertions } from '../routing/target.ts'
 import type { Finding } from './findings.ts'
 import type { HasFile } from './served-addresses.ts'
 
-/** What lines are looked at with. `host` is that of the site, in lower case without port; `paths` are the raw ones of its files. */
-export type LinePlace = { file: string; host: string; hasFile: HasFile; paths: readonly string[] }
+/** What lines are looked at with. `host` is that of the site, in lower case without port. */
+export type LinePlace = {
+  file: string
+  host: string
+  hasFile: HasFile
+  /** The raw addresses of the files that the site shows. */
+  addresses: readonly string[]
+}
 
-/** What the lines of a `_redirects` tell without asking the site. */
+/** What the lines of a `_redirects` tell without asking the site; null where nothing was found, so that others get their turn. */
 export function* findInLines(lines: readonly RedirectLine[], place: LinePlace): Generator<Finding | null> {
   const redirects = indexSources(lines.filter(isRedirect))
-  for (const [at, line] of lines.entries()) {
+  const plain = indexSources(lines.filter(isPlain))
+  const shown: Asked[] = []
+  if (lines.some((line) => mayHide(line) && isDynamic(line.source)))
+    for (const address of place.addresses) {
+      if (place.hasFile(address)) shown.push(askedFor(address, place.host))
+      yield null
+    }
+  for (const line of lines) {
     yield* findUnknownPlaceholder(line, place)
-    yield findShadow(lines, at, place)
+    yield findShadow(line, plain, place)
     if (!isRedirect(line)) continue
-    yield findHiddenFile(line, place)
+    yield* findHiddenFile(line, shown, place)
     yield findChain(line, redirects, place)
   }
 }
@@ -72,8 +85,7 @@ export function leadsTo(line: RedirectLine, asked: Asked): string | null {
   return `${result.path}${result.search}`
 }
 
-function findShadow(lines: readonly RedirectLine[], at: number, place: LinePlace): Finding | null {
-  const line = lines[at] as RedirectLine
+function findShadow(line: RedirectLine, plain: SourceIndex<RedirectLine>, place: LinePlace): Finding | null {
   const asked = sampleOf(line, place.host)
   if (asked === null) return null
   const isFileFirst = !isRedirect(line) && !line.force && !isDynamic(line.source)
@@ -83,9 +95,8 @@ function findShadow(lines: readonly RedirectLine[], at: number, place: LinePlace
       message: `There is a file at ${asked.path}, which is shown instead: put a ! behind the status, or take the line out.`,
     })
   const samples = [asked, ...(line.source.star === null ? [] : [sampleOf(line, place.host, '')])]
-  const earlier = lines.find(
-    (other, index) =>
-      index < at && isBefore(other, line) && samples.every((one) => one !== null && takes(other, one, place)),
+  const earlier = candidatesAt(plain, asked).find(
+    (other) => isBefore(other, line) && samples.every((one) => one !== null && takes(other, one, place)),
   )
   if (earlier === undefined) return null
   return aboutLine('redirect-shadowed', line, place, {
@@ -96,7 +107,7 @@ function findShadow(lines: readonly RedirectLine[], at: number, place: LinePlace
 
 /** Whether a line that stands earlier is also asked no later: redirects come first, then what is forced. */
 const isBefore = (other: RedirectLine, line: RedirectLine): boolean =>
-  isPlain(other) && rankOf(other) <= rankOf(line)
+  other.line < line.line && rankOf(other) <= rankOf(line)
 
 const rankOf = (line: RedirectLine): number => (isRedirect(line) ? 0 : line.force ? 1 : 2)
 
@@ -106,26 +117,28 @@ function takes(line: RedirectLine, asked: Asked, { hasFile }: LinePlace): boolea
   return found.result === null || found.result.origin !== null || hasFile(found.result.path)
 }
 
-function findHiddenFile(line: RedirectLine, place: LinePlace): Finding | null {
-  if (line.force || !isPlain(line)) return null
-  const hidden = hiddenPath(line, place)
-  if (hidden === null) return null
-  return aboutLine('redirect-hides-file', line, place, {
-    target: hidden,
-    message: `There is a file at ${hidden}, which other hosts would show; here a redirect goes before files. A ! behind the status says that it is meant.`,
-  })
-}
+/** How many files are looked at before others get their turn. */
+const PIECE = 100
 
-function hiddenPath(line: RedirectLine, { host, hasFile, paths }: LinePlace): string | null {
-  if (!isDynamic(line.source)) {
-    const asked = sampleOf(line, host)
-    return asked !== null && resultOf(line, asked) !== null && hasFile(asked.path) ? asked.path : null
+const mayHide = (line: RedirectLine): boolean => isRedirect(line) && !line.force && isPlain(line)
+
+function* findHiddenFile(
+  line: RedirectLine,
+  shown: readonly Asked[],
+  place: LinePlace,
+): Generator<Finding | null> {
+  if (!mayHide(line)) return
+  const sample = isDynamic(line.source) ? null : sampleOf(line, place.host)
+  const places = isDynamic(line.source) ? shown : sample === null ? [] : [sample]
+  for (const [at, asked] of places.entries()) {
+    if (at % PIECE === PIECE - 1) yield null
+    if (resultOf(line, asked) === null || !place.hasFile(asked.path)) continue
+    yield aboutLine('redirect-hides-file', line, place, {
+      target: asked.path,
+      message: `There is a file at ${asked.path}, which other hosts would show; here a redirect goes before files. A ! behind the status says that it is meant.`,
+    })
+    return
   }
-  for (const path of paths) {
-    const asked = askedFor(path, host)
-    if (hasFile(asked.path) && resultOf(line, asked) !== null) return asked.path
-  }
-  return null
 }
 
 function findChain(

@@ -1,4 +1,4 @@
-import { addressesInCss } from '../links/css.ts'
+import { linksInCss } from '../links/css.ts'
 import { HtmlLinks } from '../links/html.ts'
 import type { Link } from '../links/link.ts'
 import type { Finding } from './findings.ts'
@@ -10,6 +10,8 @@ export type Page = { file: string; address: string; text: AsyncIterable<string> 
 export type OwnSite = {
   isOwnHost: (host: string) => boolean
   answers: (address: string) => Promise<boolean>
+  /** Called at each link, so that others get their turn. */
+  pause: () => Promise<void>
 }
 
 /** A longer page is read to here. In UTF-16 units. */
@@ -34,6 +36,7 @@ export async function findInPage(
   const told = new Set<string>()
   const look = async (links: readonly Link[], base: string | null): Promise<void> => {
     for (const link of links) {
+      await site.pause()
       const finding = await findInLink(link, page, base, site)
       const key = finding === null ? '' : `${finding.kind} ${finding.target}`
       if (finding === null || told.has(key)) continue
@@ -55,7 +58,7 @@ async function readPage({ text }: Page, look: Look): Promise<{ isCut: boolean }>
     if (length > MAX_PAGE) return { isCut: true }
   }
   await look(links.end(), links.base)
-  return { isCut: false }
+  return { isCut: links.isCut }
 }
 
 async function readSheet({ text }: Page, look: Look): Promise<{ isCut: boolean }> {
@@ -64,14 +67,7 @@ async function readSheet({ text }: Page, look: Look): Promise<{ isCut: boolean }
     sheet += piece
     if (sheet.length > MAX_SHEET) break
   }
-  let [line, from] = [1, 0]
-  for (const { address, at } of addressesInCss(sheet)) {
-    for (let next = sheet.indexOf('\n', from); next !== -1 && next < at; next = sheet.indexOf('\n', from)) {
-      line += 1
-      from = next + 1
-    }
-    await look([{ kind: 'asset', address, line }], null)
-  }
+  for (const link of linksInCss(sheet)) await look([link], null)
   return { isCut: sheet.length > MAX_SHEET }
 }
 
@@ -88,7 +84,7 @@ async function findInLink(
   const url = URL.parse(address, URL.parse(base ?? '', own) ?? own)
   if (url === null || !/^https?:$/.test(url.protocol)) return null
   if (url.origin !== HERE && !isOwnHost(url.host)) {
-    if (kind === 'link' || url.protocol === 'https:') return null
+    if (kind !== 'asset' || url.protocol === 'https:') return null
     return {
       kind: 'mixed-content',
       file,

@@ -1,33 +1,70 @@
-import { MAX_ADDRESS } from './link.ts'
+import { type Link, MAX_ADDRESS } from './link.ts'
 
-const STRING = String.raw`"(?:[^"\\\n\r\f]|\\[\s\S])*"?|'(?:[^'\\\n\r\f]|\\[\s\S])*'?`
-
-/** Whatever stands first: what is no address, so that nothing in it counts, or an address. */
-const TOKEN = new RegExp(
-  [
-    String.raw`\/\*[\s\S]*?(?:\*\/|$)`,
-    '@namespace[^;{}]*',
-    String.raw`@import\s+(?<imported>${STRING})`,
-    String.raw`(?<![\w-])url\(\s*(?:(?<quoted>${STRING})|(?<bare>(?:[^\s"'()\\]|\\[\da-f]{1,6}\s?|\\[\s\S])*))`,
-    STRING,
-  ].join('|'),
-  'gi',
-)
+/** Where something begins that is no address, so that nothing in it counts, or that is one. */
+const START = /\/\*|@namespace|(?:@import\s+|(?<![\w-])url\(\s*)(?<quote>["'])?|["']/gi
+const BARE_END = /[\s"'()]/
 
 /** What `url()` and `@import` of a style sheet name, with the place of each. Takes time linear in the text. */
 export function* addressesInCss(text: string): Generator<{ address: string; at: number }> {
-  for (const { index, groups } of text.matchAll(TOKEN)) {
-    const written = groups?.['imported'] ?? groups?.['quoted'] ?? groups?.['bare']
-    if (written === undefined || written.length > MAX_ADDRESS) continue
-    const address = unescaped(unquoted(written)).trim()
-    if (address !== '') yield { address, at: index }
+  const start = new RegExp(START)
+  for (let found = start.exec(text); found !== null; found = start.exec(text)) {
+    const [token, quote] = [found[0].toLowerCase(), found.groups?.['quote']]
+    const from = start.lastIndex
+    const end = endOf(text, from, token, quote)
+    start.lastIndex = end + 1
+    const isAddress = token.startsWith('url') || (token.startsWith('@import') && quote !== undefined)
+    if (isAddress && end - from <= MAX_ADDRESS) {
+      const address = unescaped(text.slice(from, end)).trim()
+      if (address !== '') yield { address, at: found.index }
+    }
+    // What ended a bare address, a statement or nothing at all may begin the next.
+    if (quote === undefined && !/^["']$/.test(token)) start.lastIndex = end
   }
 }
 
-function unquoted(written: string): string {
-  const quote = written[0]
-  if (quote !== '"' && quote !== "'") return written
-  return written.endsWith(quote) && written.length > 1 ? written.slice(1, -1) : written.slice(1)
+/** The same with the line of each, where the text begins in the given one. */
+export function* linksInCss(text: string, firstLine = 1): Generator<Link> {
+  let [line, from] = [firstLine, 0]
+  for (const { address, at } of addressesInCss(text)) {
+    for (let next = text.indexOf('\n', from); next !== -1 && next < at; next = text.indexOf('\n', from)) {
+      line += 1
+      from = next + 1
+    }
+    yield { kind: 'asset', address, line }
+  }
+}
+
+function endOf(text: string, from: number, token: string, quote: string | undefined): number {
+  if (token === '/*') {
+    const end = text.indexOf('*/', from)
+    return end === -1 ? text.length : end + 2
+  }
+  if (token === '@namespace') return endAt(text, from, /[;{}]/)
+  if (quote !== undefined) return endOfString(text, from, quote)
+  if (token === '"' || token === "'") return endOfString(text, from, token)
+  return token.startsWith('url') ? endAt(text, from, BARE_END) : from
+}
+
+const endOfString = (text: string, from: number, quote: string): number =>
+  endAt(text, from, quote === '"' ? /["\n\r\f]/ : /['\n\r\f]/)
+
+/** The first such character that no backslash stands before. */
+function endAt(text: string, from: number, end: RegExp): number {
+  let at = from
+  while (at < text.length) {
+    const character = text.charAt(at)
+    if (character === '\\') at += escapeLength(text, at) - 1
+    else if (end.test(character)) return at
+    at += 1
+  }
+  return text.length
+}
+
+const ESCAPE = /\\(?:[\da-f]{1,6}\s?|[\s\S]|$)/iy
+
+function escapeLength(text: string, at: number): number {
+  ESCAPE.lastIndex = at
+  return ESCAPE.exec(text)?.[0].length ?? 1
 }
 
 const unescaped = (text: string): string =>

@@ -1,8 +1,7 @@
-import { Parser } from 'htmlparser2'
-import { addressesInCss } from './css.ts'
-import { LineCounter } from './line-counter.ts'
+import { addressesInCss, linksInCss } from './css.ts'
 import { type Link, MAX_ADDRESS } from './link.ts'
 import { addressesInSrcset } from './srcset.ts'
+import { MAX_VALUE, type Tag, TagReader } from './tags.ts'
 
 /** Attributes by element that name something the page loads. */
 const ASSETS: Readonly<Record<string, readonly string[]>> = {
@@ -18,43 +17,44 @@ const ASSETS: Readonly<Record<string, readonly string[]>> = {
 }
 const WITH_SRCSET: ReadonlySet<string> = new Set(['img', 'source'])
 const LINKS: ReadonlySet<string> = new Set(['a', 'area'])
-const LOADED = /\b(?:stylesheet|icon|apple-touch-icon|mask-icon|manifest|preload|modulepreload|prefetch)\b/i
-const NOT_FETCHED = /\b(?:preconnect|dns-prefetch)\b/i
-const MAX_STYLE = 1024 * 1024
-
-type Attributes = Readonly<Record<string, string>>
+const LOADED: ReadonlySet<string> = new Set([
+  ...['stylesheet', 'icon', 'apple-touch-icon', 'mask-icon', 'manifest'],
+  ...['preload', 'modulepreload', 'prefetch'],
+])
+const NOT_FETCHED: ReadonlySet<string> = new Set(['preconnect', 'dns-prefetch'])
+const WANTED: ReadonlySet<string> = new Set([
+  'href',
+  'rel',
+  'style',
+  'srcset',
+  ...Object.values(ASSETS).flat(),
+])
 
 /** Reads the links of an HTML page from pieces of its text. What a template holds is not shown, so it has no links. */
 export class HtmlLinks {
   /** Of the first `<base>` that has one. */
   base: string | null = null
+  /** A `<style>` was longer than what is looked at. */
+  isCut = false
   #found: Link[] = []
   #templates = 0
-  #line = 1
-  #style: string | null = null
-  readonly #lines = new LineCounter()
-  readonly #parser = new Parser(
-    {
-      // Here the beginning of the tag is near, however long it is.
-      onopentagname: () => {
-        this.#line = this.#lines.at(this.#parser.startIndex)
-      },
-      onopentag: (name, attributes) => this.#open(name, attributes),
-      onclosetag: (name) => this.#close(name),
-      ontext: (text) => this.#text(text),
-    },
-    { lowerCaseTags: true, lowerCaseAttributeNames: true },
-  )
+  #style: { text: string; line: number } | null = null
+  readonly #tags = new TagReader({
+    isWanted: (attribute) => WANTED.has(attribute),
+    open: (tag) => this.#open(tag),
+    close: (name) => this.#close(name),
+    text: (text) => this.#text(text),
+  })
 
   /** The links that this piece completes. */
   read(text: string): Link[] {
-    this.#lines.add(text)
-    this.#parser.write(text)
+    this.#tags.write(text)
     return this.#take()
   }
 
   end(): Link[] {
-    this.#parser.end()
+    this.#tags.end()
+    this.#endStyle()
     return this.#take()
   }
 
@@ -64,45 +64,53 @@ export class HtmlLinks {
     return found
   }
 
-  #open(name: string, attributes: Attributes): void {
+  #open(tag: Tag): void {
+    const { name, attributes, line } = tag
     if (name === 'template') this.#templates += 1
     if (this.#templates > 0) return
-    if (name === 'style') this.#style = ''
-    const { href, style } = attributes
+    if (name === 'style') this.#style = { text: '', line }
+    const href = attributes.get('href')
     if (name === 'base' && href !== undefined) this.base ??= href
-    if (LINKS.has(name)) this.#add('link', href)
-    if (name === 'link') this.#addRelated(attributes)
+    if (LINKS.has(name)) this.#add('link', href, line)
+    if (name === 'link') this.#addRelated(tag)
     for (const attribute of Object.hasOwn(ASSETS, name) ? (ASSETS[name] ?? []) : [])
-      this.#add('asset', attributes[attribute])
+      this.#add('asset', attributes.get(attribute), line)
     if (WITH_SRCSET.has(name))
-      for (const address of addressesInSrcset(attributes['srcset'] ?? '')) this.#add('asset', address)
-    if (style !== undefined) this.#addCss(style)
+      for (const address of addressesInSrcset(attributes.get('srcset') ?? ''))
+        this.#add('asset', address, line)
+    const style = attributes.get('style')
+    if (style !== undefined)
+      for (const { address } of addressesInCss(style)) this.#add('asset', address, line)
   }
 
   #close(name: string): void {
     if (name === 'template') this.#templates = Math.max(0, this.#templates - 1)
-    if (name !== 'style' || this.#style === null) return
-    this.#addCss(this.#style)
-    this.#style = null
+    if (name === 'style') this.#endStyle()
   }
 
   #text(text: string): void {
-    if (this.#style !== null && this.#style.length < MAX_STYLE) this.#style += text
+    if (this.#style === null) return
+    if (this.#style.text.length < MAX_VALUE) this.#style.text += text
+    else this.isCut = true
   }
 
-  /** A relation that names another page is a link; one that loads nothing is none. */
-  #addRelated({ rel = '', href }: Attributes): void {
-    if (LOADED.test(rel)) this.#add('asset', href)
-    else if (rel.trim() !== '' && !NOT_FETCHED.test(rel)) this.#add('link', href)
+  #endStyle(): void {
+    if (this.#style === null) return
+    const { text, line } = this.#style
+    this.#style = null
+    for (const found of linksInCss(text, line)) this.#found.push(found)
   }
 
-  #addCss(text: string): void {
-    for (const { address } of addressesInCss(text)) this.#add('asset', address)
+  #addRelated({ attributes, line }: Tag): void {
+    const relations = (attributes.get('rel') ?? '').toLowerCase().split(/\s+/)
+    if (relations.some((relation) => LOADED.has(relation))) this.#add('asset', attributes.get('href'), line)
+    else if (!relations.some((relation) => NOT_FETCHED.has(relation)))
+      this.#add('related', attributes.get('href'), line)
   }
 
-  #add(kind: Link['kind'], address: string | undefined): void {
+  #add(kind: Link['kind'], address: string | undefined, line: number): void {
     const trimmed = address?.trim() ?? ''
     if (trimmed === '' || trimmed.length > MAX_ADDRESS) return
-    this.#found.push({ kind, address: trimmed, line: this.#line })
+    this.#found.push({ kind, address: trimmed, line })
   }
 }

@@ -30,7 +30,7 @@ export async function* findAll(ctx: Context, reported: Reported): AsyncGenerator
     file: `${site.folder}/_redirects`.slice(1),
     host: site.hostname,
     hasFile: servedAddresses({ paths, folder: site.folder }, site.htmlHandling),
-    paths: paths.flatMap((path) => site.addressOf(path) ?? []),
+    addresses: paths.flatMap((path) => site.addressOf(path) ?? []),
   }
   yield* findInLines(routing.lines, place)
   yield* findInRouter(routing.lines, place, site)

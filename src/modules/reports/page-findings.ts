@@ -17,7 +17,7 @@ export async function findInPages(
   site: ReportedSite,
   { found, pause }: Telling,
 ): Promise<{ truncated: boolean }> {
-  const patient = { ...site, answers: (address: string) => pause().then(() => site.answers(address)) }
+  const patient = { ...site, pause }
   let [pages, bytes, isCut] = [0, 0, false]
   for (const { path: file, ...blob } of files) {
     const address = hasLinks(file) ? site.addressOf(file) : null

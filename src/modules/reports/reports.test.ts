@@ -290,18 +290,3 @@ test('a deployment from before there were reports has none, and says what to do'
     'The deployment has no report: publish it again to get one',
   ])
 })
-
-test('a report that a stop left is made after the next start', async () => {
-  const own = await testApp()
-  await seedDeployment(own, { owner: 'acme', repo: 'web', sha: 'f'.repeat(40), files: { 'index.html': 'x' } })
-  const { body } = await upload(own, SITE, { commitSha: 'e'.repeat(40) })
-  const status = async () => {
-    const answer = await ask(own, 'GET', `/api/deployments/${body.deployment?.id}/report`, { as: SEED_OWNER })
-    return answer.body['status']
-  }
-  expect(await status()).toBe('running')
-  await resumeReports(own.ctx)
-  await waitForReports(own.ctx)
-  expect(await status()).toBe('complete')
-  own.close()
-})
