@@ -30,6 +30,17 @@ describe('pages', () => {
     ['a link that leads nowhere', '<a href="/b">', ['link-missing deep/page.html 1 /b']],
     ['a relative one', '<img src="b.png"><img src="c.png">', ['asset-missing deep/page.html 1 /deep/c.png']],
     ['a base', '<base href="/"><img src="b.png">', ['asset-missing deep/page.html 1 /b.png']],
+    [
+      'a base that is no address of the web',
+      '<base href="data:,x"><img src="c.png">',
+      ['asset-missing deep/page.html 1 /deep/c.png'],
+    ],
+    [
+      'a base that is too long',
+      `<base href="/${'x'.repeat(20_000)}/"><img src="c.png">`,
+      ['asset-missing deep/page.html 1 /deep/c.png'],
+    ],
+    ['a host that is too long', `<img src="http://${'a'.repeat(2_000)}.example/x">`, []],
     ['a fragment', '<a href="#x"><a href="/a#x">', ['link-missing deep/page.html 1 /deep/page.html']],
     ['a query', '<a href="/with?query=1">', []],
     ['the own host', '<a href="https://site.example/b">', ['link-missing deep/page.html 1 /b']],

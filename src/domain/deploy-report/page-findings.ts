@@ -1,6 +1,6 @@
 import { linksInCss } from '../links/css.ts'
 import { HtmlLinks } from '../links/html.ts'
-import type { Link } from '../links/link.ts'
+import { type Link, MAX_ADDRESS } from '../links/link.ts'
 import type { Finding } from './findings.ts'
 
 /** A page or a style sheet: `address` is the raw path at which the site shows it. */
@@ -74,6 +74,24 @@ async function readSheet({ text }: Page, look: Look): Promise<{ isCut: boolean }
 /** Any host will do for what is relative: only its path is used. */
 const HERE = 'https://here.invalid'
 
+/** A longer one, with all that a `<base>` adds and what is encoded, is not asked about. */
+const MAX_TARGET = 4 * MAX_ADDRESS
+const LONG_HOST = /^(?:https?:)?[/\\]{2,}[^/?#\\]{1001}/i
+
+const isOfWeb = ({ protocol }: URL): boolean => protocol === 'https:' || protocol === 'http:'
+
+/** A long host is not read: that would take the square of its length. */
+function parse(address: string, base: URL): URL | null {
+  const bare = address.replace(/[\t\n\r]/g, '')
+  return LONG_HOST.test(bare) ? null : URL.parse(bare, base)
+}
+
+/** As browsers do, a `<base>` that is no address of the web is passed over; so is one that is too long. */
+function baseOf(base: string | null, own: URL): URL {
+  const url = base === null || base.length > MAX_ADDRESS ? null : parse(base.trim(), own)
+  return url !== null && isOfWeb(url) ? url : own
+}
+
 async function findInLink(
   { kind, address, line }: Link,
   { file, address: at }: Page,
@@ -81,8 +99,8 @@ async function findInLink(
   { isOwnHost, answers }: OwnSite,
 ): Promise<Finding | null> {
   const own = new URL(at, HERE)
-  const url = URL.parse(address, URL.parse(base ?? '', own) ?? own)
-  if (url === null || !/^https?:$/.test(url.protocol)) return null
+  const url = parse(address, baseOf(base, own))
+  if (url === null || url.href.length > MAX_TARGET || !isOfWeb(url)) return null
   if (url.origin !== HERE && !isOwnHost(url.host)) {
     if (kind !== 'asset' || url.protocol === 'https:') return null
     return {

@@ -18,3 +18,13 @@ export function hostsOfAlias(db: Db, projectId: string, alias: string): AliasHos
     rows.filter((row) => row.isMapped === isMapped).map(({ hostname }) => hostname)
   return { mapped: hosts(1), split: hosts(0) }
 }
+
+/** The proven hosts that show all of an alias: neither a folder of it, nor a redirect. */
+export const hostsShowing = (db: Db, projectId: string, alias: string): string[] =>
+  prepared<{ hostname: string }>(
+    db,
+    `SELECT hostname FROM domains WHERE project_id = ? AND alias = ?
+     AND path_prefix = '' AND redirect_to IS NULL AND verified_at IS NOT NULL ORDER BY hostname`,
+  )
+    .all(projectId, alias)
+    .map(({ hostname }) => hostname)

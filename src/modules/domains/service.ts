@@ -27,6 +27,7 @@ import {
   updateDomain,
 } from './queries.ts'
 
+export { hostsShowing } from './alias-hosts.ts'
 export { removeOldClaims } from './claims.ts'
 export type { DomainChange, DomainView } from './model.ts'
 export type { DomainRow } from './queries.ts'

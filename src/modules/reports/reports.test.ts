@@ -230,6 +230,19 @@ describe('pages', () => {
     ])
   })
 
+  test('on a domain of the alias', async () => {
+    app.ctx.db.sqlite.run(
+      `INSERT INTO domains (id, project_id, hostname, alias, challenge, verified_by, verified_at, created_at, updated_at)
+       VALUES ('d1', ?, 'www.example.org', ?, 'x', 'admin', 1, 1, 1)`,
+      [seeded.projectId, alias],
+    )
+    const files = {
+      ...SITE,
+      'a.html': '<a href="http://www.example.org:3000/b"><a href="http://www.example.org:3000/">',
+    }
+    expect(await reported(files)).toEqual(['link-missing a.html 1 /b'])
+  })
+
   test('of another version are not meant', async () => {
     const first = await publish({ ...SITE, 'a.html': 'x' })
     await reportOf(first)

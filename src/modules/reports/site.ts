@@ -5,6 +5,7 @@ import type { HtmlHandling } from '../../domain/html-handling.ts'
 import { isRoutingFile } from '../../domain/routing/compile.ts'
 import { aliasView, findAliasByName } from '../aliases/service.ts'
 import { type DeploymentRow, deploymentView, findDeployment } from '../deployments/service.ts'
+import { hostsShowing } from '../domains/service.ts'
 import { findProjectById } from '../projects/service.ts'
 import { type AskableSite, siteEngine } from '../releases/site-port.ts'
 import type { ReportRow } from './queries.ts'
@@ -55,7 +56,8 @@ function shownOf(ctx: Context, deployment: DeploymentRow, aliasName: string): Sh
   const alias = findAliasByName(ctx, project.id, aliasName)
   const isShown = alias?.deploymentId === deployment.id
   const url = new URL(isShown ? aliasView(ctx, alias).url : urls.version)
-  const own = [url.href, urls.sha, urls.version, ...(urls.alias === null ? [] : [urls.alias])]
+  const domains = isShown ? hostsShowing(ctx.db, project.id, alias.name).map((host) => ctx.siteUrl(host)) : []
+  const own = [url.href, urls.sha, urls.version, ...(urls.alias === null ? [] : [urls.alias]), ...domains]
   return {
     url,
     folder: isShown ? alias.basePath : deployment.basePath,
@@ -89,15 +91,18 @@ async function redirectFrom(site: AskableSite, { origin }: URL, path: string): P
   return url === null || url.origin !== origin ? null : `${url.pathname}${url.search}`
 }
 
-const MAX_REMEMBERED = 100_000
+/** In UTF-16 units, of all addresses together. */
+const MAX_REMEMBERED = 8 * 1024 * 1024
 
 function remembered(ask: (address: string) => Promise<boolean>): (address: string) => Promise<boolean> {
   const known = new Map<string, boolean>()
+  let left = MAX_REMEMBERED
   return async (address) => {
     const before = known.get(address)
     if (before !== undefined) return before
     const answer = await ask(address)
-    if (known.size < MAX_REMEMBERED) known.set(address, answer)
+    left -= address.length
+    if (left > 0) known.set(address, answer)
     return answer
   }
 }
