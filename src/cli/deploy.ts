@@ -155,8 +155,11 @@ async function deploy(folder: string, flags: Flags, io: Io, thread: HashThread |
 const MOST_LEFT_OUT = 100
 
 /** Without svc's own folder, which is read where it has to be. */
+/** What lies at the top of every checkout says nothing about this one. */
+const OF_A_CHECKOUT = /^\.(?:svc|git[a-z]*)$/
+
 function namedLeftOut(leftOut: readonly string[]): Pick<Target, 'leftOut'> {
-  const named = leftOut.filter((path) => path !== '.svc').slice(0, MOST_LEFT_OUT)
+  const named = leftOut.filter((path) => !OF_A_CHECKOUT.test(path)).slice(0, MOST_LEFT_OUT)
   return named.length === 0 ? {} : { leftOut: named }
 }
 

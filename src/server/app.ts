@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts'
 import type { Peer } from '../http/arrival.ts'
 import { createFrontDoor } from './front-door.ts'
+import { loadEndpoints } from './load-endpoints.ts'
 
 export type App = { fetch: (request: Request, peer: Peer) => Response | Promise<Response> }
 
@@ -9,11 +10,10 @@ export type App = { fetch: (request: Request, peer: Peer) => Response | Promise<
  */
 export const createApp = (ctx: Context): App => ({
   fetch: createFrontDoor(ctx, async () => {
-    const [{ createEndpoints }, { routeRequest }] = await Promise.all([
-      import('./endpoints.ts'),
+    const [endpoints, { routeRequest }] = await Promise.all([
+      loadEndpoints(ctx)(),
       import('./route-request.ts'),
     ])
-    const endpoints = createEndpoints(ctx)
     return (arrival) => routeRequest(ctx, endpoints, arrival)
   }),
 })

@@ -21,7 +21,7 @@ import { endTails } from '../modules/logs/tail.ts'
 import { startMailing } from '../modules/notices/dispatch.ts'
 import { removeOldMails } from '../modules/notices/upkeep.ts'
 import { removeDeletedProjects } from '../modules/projects/service.ts'
-import { resumeReports, stopReports } from '../modules/reports/service.ts'
+import { hasLeftReports, resumeReports, stopReports } from '../modules/reports/service.ts'
 import { runDueRetention } from '../modules/retention/daily.ts'
 import { removeOldRuns } from '../modules/runs/service.ts'
 import { removeDeletedSchemas } from '../modules/schemas/service.ts'
@@ -32,6 +32,7 @@ import { removeOldDeliveries } from '../modules/webhooks/upkeep.ts'
 import { WATCH_MS, watchForHooks } from '../modules/webhooks/watch.ts'
 import { startPipelines } from '../pipelines/background.ts'
 import type { Stop } from '../platform/in-steps.ts'
+import { loadEndpoints } from './load-endpoints.ts'
 
 /** Starts the server's background work. Returns a function that stops it and waits for running work. */
 export function startUpkeep(ctx: Context): () => Promise<void> {
@@ -51,7 +52,7 @@ export function startUpkeep(ctx: Context): () => Promise<void> {
     everyFromNow(ctx, 'deleted projects', (stop) => removeDeletedProjects(ctx, stop)),
     everyFromNow(ctx, 'deleted schemas', (stop) => removeDeletedSchemas(ctx, stop)),
     everyFromNow(ctx, 'compressed forms', () => resumeVariants(ctx)),
-    everyFromNow(ctx, 'reports of deployments', () => resumeReports(ctx)),
+    everyFromNow(ctx, 'reports of deployments', () => makeLeftReports(ctx)),
     () => stopReports(ctx),
     cleanStore(ctx),
     () => stopVariants(ctx),
@@ -73,6 +74,12 @@ export function startUpkeep(ctx: Context): () => Promise<void> {
   return async () => {
     await Promise.all(jobs.map((stop) => stop()))
   }
+}
+
+/** A report asks the site, for which everything that answers has to be loaded. */
+async function makeLeftReports(ctx: Context): Promise<void> {
+  if (hasLeftReports(ctx)) await loadEndpoints(ctx)()
+  await resumeReports(ctx)
 }
 
 /**

@@ -198,6 +198,7 @@ export const ACCESS_TABLE: [route: string, who: Who, content?: Content][] = [
   ['POST /api/domains/:domainId/verify', 'admin'],
   ['POST /api/domains/:domainId/certificate', 'admin'],
   ['GET /api/cdn', 'global admin'],
+  ['GET /api/projects/:projectId/purge', 'guest'],
   ['POST /api/projects/:projectId/purge', 'contributor'],
   ['GET /api/domains/:domainId/traffic', 'viewer', { orMissing: true }],
   [

@@ -11,6 +11,8 @@ import { createRunner } from './lib/runner.mjs'
 import { publish, readReport } from './lib/upload.mjs'
 
 /** The server takes so many of them. */
+/** What lies at the top of every checkout says nothing about this one. */
+const OF_A_CHECKOUT = /^\.(?:svc|git[a-z]*)$/
 const MOST_LEFT_OUT = 100
 
 /** @typedef {NonNullable<ReturnType<typeof readInputs>>} Inputs */
@@ -75,7 +77,7 @@ async function publishFiles({ apiUrl, apiKey, patterns, folder, target }) {
       `No file below ${folder} matches; patterns are relative to it: ${patterns.join(' ')}`,
     )
   const sent = [...files, ...hashFiles(findChecks(folder))]
-  const named = leftOut.filter((path) => path !== '.svc').slice(0, MOST_LEFT_OUT)
+  const named = leftOut.filter((path) => !OF_A_CHECKOUT.test(path)).slice(0, MOST_LEFT_OUT)
   const manifest = named.length === 0 ? target : { ...target, leftOut: named }
   return publish({ apiUrl, apiKey, target: manifest, files: sent, log: runner.log })
 }

@@ -134,7 +134,7 @@ test('names what it leaves out, the first hundred, without the folder of svc its
   for (const path of ['.env', '.git/config', '.svc/config.json', 'node_modules/a/i.js', 'a/.hidden'])
     at.write(path, '{}')
   await at.deploy()
-  expect(Object(at.server.manifests[0]).leftOut.sort()).toEqual(['.env', '.git', 'a/.hidden', 'node_modules'])
+  expect(Object(at.server.manifests[0]).leftOut.sort()).toEqual(['.env', 'a/.hidden', 'node_modules'])
   for (let number = 0; number < 120; number += 1) at.write(`.dot-${number}`, '')
   await at.deploy()
   expect(Object(at.server.manifests[1]).leftOut).toHaveLength(100)

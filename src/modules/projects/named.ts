@@ -1,5 +1,6 @@
 import type { Context } from '../../context.ts'
 import type { Action, ProjectAction } from '../../domain/access.ts'
+import { AppError } from '../../domain/errors.ts'
 import { isUuid } from '../../domain/uuid.ts'
 import type { About, Grant } from '../auth/authorize.ts'
 import type { PathInput } from '../auth/guard.ts'
@@ -28,3 +29,11 @@ export const belowOrProject = <T>(
 ): T | ProjectView => (isId(id) ? answer() : getProject(ctx, grant))
 
 const isId = (segment: string | undefined): boolean => segment !== undefined && isUuid(segment)
+
+/** For a project's path that only a POST may ask for. */
+export function onlyPost(): never {
+  const allow = 'OPTIONS, POST'
+  throw new AppError('method_not_allowed', `This path does not support GET, only ${allow}`, {
+    headers: { allow },
+  })
+}

@@ -1,9 +1,8 @@
 import { Elysia, t } from 'elysia'
 import type { Context } from '../../context.ts'
-import { AppError } from '../../domain/errors.ts'
 import { guard, type PathInput } from '../auth/guard.ts'
 import { newOwnerBody, newProjectBody, projectPatchBody, projectQuery, projectView } from './model.ts'
-import { belowOrProject, mayBelow } from './named.ts'
+import { belowOrProject, mayBelow, onlyPost } from './named.ts'
 import {
   aboutProject,
   aboutProjectName,
@@ -77,11 +76,4 @@ export const projectRoutes = (ctx: Context) => {
         detail: { summary: 'Delete a project with all that it holds' },
       },
     )
-}
-
-function onlyPost(): never {
-  const allow = 'OPTIONS, POST'
-  throw new AppError('method_not_allowed', `This path does not support GET, only ${allow}`, {
-    headers: { allow },
-  })
 }

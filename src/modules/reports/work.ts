@@ -37,6 +37,9 @@ export function scheduleReport(ctx: Context, deploymentId: string): void {
   if (isUp) queue.add(deploymentId)
 }
 
+/** Whether an earlier process left reports. */
+export const hasLeftReports = (ctx: Context): boolean => listRunning(ctx.db, '', 1).length > 0
+
 /** Queues what an earlier process did not finish. */
 export function resumeReports(ctx: Context): Promise<void> {
   const work = workOf(ctx)
