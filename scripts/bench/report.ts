@@ -10,8 +10,10 @@ import { median, ratios } from './lib/stats.ts'
 import { api, packed, publishArchive, type Svc, startSvc } from './lib/svc.ts'
 
 const PAGES = 5000
-/** Too small for compressed forms, so that nothing but the report is made in the background. */
-const PAGE_BYTES = 900
+/** With its links too small for compressed forms, so that nothing but the report is made in the background. */
+const PAGE_BYTES = 200
+/** Each to an address of its own, so that the site is asked for each. */
+const LINKS_OF_A_PAGE = 40
 const FOLDER_PAGES = 100
 const REPORT_MS = 60_000
 const POLL_MS = 100
@@ -20,6 +22,8 @@ const PAGE = '/part-0/page-0'
 /** Requests a second while the report of a large site is made, over those of a quiet server. */
 export async function benchReport(lab: Lab, pace: Pace): Promise<Line[]> {
   const svc = await startSvc(lab)
+  // Reports begin a few seconds after the start.
+  await untilComplete(svc, await publishPages(lab, svc, pace.rounds))
   const [busy, idle]: [number[], number[]] = [[], []]
   for (let round = 0; round < pace.rounds; round++) {
     const deploymentId = await publishPages(lab, svc, round)
@@ -46,9 +50,11 @@ async function publishPages(lab: Lab, svc: Svc, round: number): Promise<string> 
   writeTree(site, PAGES, PAGE_BYTES, round + 1)
   for (let page = 0; page < PAGES; page++) {
     const folder = Math.floor(page / FOLDER_PAGES)
-    const next = (page + 1) % PAGES
-    const link = `<a href="/part-${Math.floor(next / FOLDER_PAGES)}/page-${next}">next</a>`
-    appendFileSync(join(site, `part-${folder}`, `page-${page}.html`), link)
+    const links = Array.from(
+      { length: LINKS_OF_A_PAGE },
+      (_, at) => `<a href=/?${page * LINKS_OF_A_PAGE + at}>`,
+    )
+    appendFileSync(join(site, `part-${folder}`, `page-${page}.html`), links.join(''))
   }
   const { deployment } = await publishArchive(svc, await packed(site), commitOf(round))
   return deployment.id
