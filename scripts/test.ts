@@ -39,6 +39,7 @@ const steps: Step[] =
       ]
 
 const total: Count = { passed: 0, failed: 0 }
+const failures: string[] = []
 for (const { name, run } of steps) {
   const startedAt = performance.now()
   const { passed, failed } = await run()
@@ -48,6 +49,8 @@ for (const { name, run } of steps) {
     `${name}: ${passed} passed, ${failed} failed (${Math.round((performance.now() - startedAt) / 1000)} s)`,
   )
 }
+// Once more at the end: who reads a long output reads its last lines.
+for (const failure of failures) console.log(failure)
 console.log(`${total.passed} passed, ${total.failed} failed`)
 process.exit(total.failed === 0 ? 0 : 1)
 
@@ -74,6 +77,7 @@ async function unitTests(patterns: string[]): Promise<Count> {
     isLong ? { SVC_TEST_LONG: '1' } : {},
   )
   console.log(output)
+  failures.push(...failedTests(output))
   const count = {
     passed: lastNumber(output, /^\s*(\d+) pass$/gm),
     failed: lastNumber(output, /^\s*(\d+) fail$/gm),
@@ -138,6 +142,17 @@ async function capture(
   // A test that failed may leave a server behind, which holds the output open.
   await Promise.race([reading, Bun.sleep(2_000)])
   return { exitCode, output }
+}
+
+/** The lines `(fail) name` of the runner, each after the file that it stands under. */
+function failedTests(output: string): string[] {
+  let file = ''
+  // Behind this line the runner itself says them again, without their files.
+  const [results = ''] = output.split(/^\d+ tests failed:$/m)
+  return results.split('\n').flatMap((line) => {
+    file = /^(\S+\.(?:test|e2e)\.tsx?):$/.exec(line)?.[1] ?? file
+    return line.startsWith('(fail) ') ? [`failed: ${file} ${line.slice('(fail) '.length)}`] : []
+  })
 }
 
 function lastNumber(text: string, pattern: RegExp): number {

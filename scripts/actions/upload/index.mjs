@@ -10,9 +10,9 @@ import { hashFiles } from './lib/manifest.mjs'
 import { createRunner } from './lib/runner.mjs'
 import { publish, readReport } from './lib/upload.mjs'
 
-/** The server takes so many of them. */
 /** What lies at the top of every checkout says nothing about this one. */
 const OF_A_CHECKOUT = /^\.(?:svc|git[a-z]*)$/
+/** The server takes so many of them. */
 const MOST_LEFT_OUT = 100
 
 /** @typedef {NonNullable<ReturnType<typeof readInputs>>} Inputs */

@@ -123,8 +123,8 @@ test('a report that cannot be read is a notice', async () => {
   ])
 })
 
-test('names what it leaves out of what the patterns take', async () => {
-  for (const path of ['.git', 'dist/node_modules/a', '.svc'])
+test('names what it leaves out of what the patterns take, but what every checkout has', async () => {
+  for (const path of ['.git', 'dist/.git', 'dist/node_modules/a', '.svc'])
     mkdirSync(join(workspace, path), { recursive: true })
   for (const path of ['dist/.env', 'dist/index.html', '.npmrc']) writeFileSync(join(workspace, path), '')
   const run = (inputs: Record<string, string>) =>
@@ -136,7 +136,7 @@ test('names what it leaves out of what the patterns take', async () => {
   await run({ files: '**' })
   const named = server.manifests.map((manifest) => Object(manifest).leftOut.sort())
   expect(named).toEqual([
-    ['dist/.env', 'dist/node_modules'],
-    ['.git', '.npmrc', 'dist/.env', 'dist/node_modules'],
+    ['dist/.env', 'dist/.git', 'dist/node_modules'],
+    ['.npmrc', 'dist/.env', 'dist/.git', 'dist/node_modules'],
   ])
 })
