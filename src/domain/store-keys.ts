@@ -1,0 +1,38 @@
+/** The keys of the object store below its prefix. contract 18 §2. */
+
+/** Objects of the log: the name depends on the number alone. */
+export const LOG_FOLDER = 'db/0000/'
+/** Every page of the database as of a number. */
+export const BASE_FOLDER = 'db/0009/'
+export const BEAT_FOLDER = 'beat/'
+export const PACK_FOLDER = 'packs/'
+export const FILE_FOLDER = 'files/'
+
+export const logKey = (number: number): string => `${LOG_FOLDER}${hex(number)}-${hex(number)}.ltx`
+export const baseKey = (number: number): string => `${BASE_FOLDER}${hex(1)}-${hex(number)}.ltx`
+export const beatKey = (epoch: number): string => `${BEAT_FOLDER}${epoch}`
+export const packKey = (id: string): string => `${PACK_FOLDER}${id}`
+/** `id` is new for each object: a content that was deleted and comes again has another key. */
+export const fileKey = (sha256: string, id: string): string => `${FILE_FOLDER}${sha256}-${id}`
+
+/** The number of a log object; null for any other key, and beyond what a number can hold. */
+export const numberOfLog = (key: string): number | null => {
+  const [, first, last] = /^db\/0000\/([0-9a-f]{16})-([0-9a-f]{16})\.ltx$/.exec(key) ?? []
+  return first !== undefined && first === last ? safeNumber(first) : null
+}
+
+/** The same of a base. */
+export const numberOfBase = (key: string): number | null => {
+  const [, last] = /^db\/0009\/0000000000000001-([0-9a-f]{16})\.ltx$/.exec(key) ?? []
+  return last === undefined ? null : safeNumber(last)
+}
+
+const hex = (number: number): string => {
+  if (!Number.isSafeInteger(number) || number < 1) throw new RangeError(`${number} is no number of the log`)
+  return number.toString(16).padStart(16, '0')
+}
+
+function safeNumber(digits: string): number | null {
+  const number = Number.parseInt(digits, 16)
+  return Number.isSafeInteger(number) && number > 0 ? number : null
+}
