@@ -1,5 +1,5 @@
 import { isPublicAddress, parseIp } from '../domain/ip-ranges.ts'
-import { type Parsed, type PlainOption, publicUrl, text, wholeNumber } from './values.ts'
+import { byteSizeFrom, type Parsed, type PlainOption, publicUrl, text, wholeNumber } from './values.ts'
 
 /** The object store that the workspace lives in. contract 18 §1. */
 export type StoreConfig = {
@@ -12,6 +12,8 @@ export type StoreConfig = {
   storeSecretKey: string | null
   /** How long one request waits for the store. */
   storeTimeoutSeconds: number
+  /** Of local copies of contents. */
+  storeCacheBytes: number
 }
 
 /** `prefix` is empty or ends with a slash. */
@@ -67,6 +69,13 @@ export const STORE_OPTIONS: { [K in keyof StoreConfig]: PlainOption<StoreConfig[
     shownDefault: '10',
     fallback: () => 10,
     parse: wholeNumber(1, 60),
+  },
+  storeCacheBytes: {
+    env: 'STORE_CACHE_BYTES',
+    help: 'local copies of contents that are in the object store, in bytes',
+    shownDefault: '10 GiB',
+    fallback: () => 10 * 2 ** 30,
+    parse: byteSizeFrom(64 * 2 ** 20),
   },
 }
 
