@@ -6,8 +6,8 @@ import { archive, tar } from '../modules/deployments/upload/upload.fixture.ts'
 import { scheduleVariants, waitForVariants } from '../modules/deployments/variants.ts'
 import { resumeReports, waitForReports } from '../modules/reports/service.ts'
 import { randomBytes } from '../platform/chunks.fixture.ts'
+import { type ContentsApp, contentsApp } from '../testing/contents-app.ts'
 import { seedDeployment } from '../testing/seed.ts'
-import { type StoreApp, storeApp } from '../testing/store-app.ts'
 import { listening } from '../testing/test-app.ts'
 
 /** Everything that reads contents, on a machine that has none of them. */
@@ -28,12 +28,12 @@ const FILES = {
   'docs/page.html': '<a href="/nowhere">x</a>',
 }
 
-let app: StoreApp
+let app: ContentsApp
 let server: ReturnType<typeof listening>
 let deploymentId: string
 let key: string
 beforeAll(async () => {
-  app = await storeApp({}, { timeoutMs: 2_000 })
+  app = await contentsApp({}, { timeoutMs: 2_000 })
   await app.addUser('root@example.com', 'admin')
   ;({ deploymentId } = await seedDeployment(app, {
     owner: 'acme',

@@ -1,14 +1,14 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { DAY_MS, HOUR_MS } from '../../../domain/durations.ts'
+import { type ContentsApp, contentsApp } from '../../../testing/contents-app.ts'
 import { SEED_OWNER, seedDeployment } from '../../../testing/seed.ts'
-import { type StoreApp, storeApp } from '../../../testing/store-app.ts'
 import { openStage } from '../blob-queries.ts'
 import { collectGarbage, GRACE_MS, sweepStore } from '../collect.ts'
 
-let app: StoreApp
+let app: ContentsApp
 let synced: number
 beforeEach(async () => {
-  app = await storeApp()
+  app = await contentsApp()
   // Ids hold the time when they were made.
   app.advance(Date.now() - app.ctx.now())
   synced = 0

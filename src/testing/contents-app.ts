@@ -5,17 +5,17 @@ import { type ObjectServer, STORE_KEYS, startObjectServer } from './object-serve
 import { type TestApp, testApp } from './test-app.ts'
 
 /** A server whose contents are in an object store of its own. */
-export type StoreApp = TestApp & {
+export type ContentsApp = TestApp & {
   store: ObjectServer
   /** Removes all local copies, those in memory too. */
   forget(): void
   close(): void
 }
 
-export async function storeApp(
+export async function contentsApp(
   env: Record<string, string> = {},
   { timeoutMs = 10_000 }: { timeoutMs?: number } = {},
-): Promise<StoreApp> {
+): Promise<ContentsApp> {
   const server = startObjectServer()
   const { endpoint } = server
   const where = { ...STORE_KEYS, bucket: 'bucket', prefix: 'svc/', endpoint }
