@@ -37,7 +37,8 @@ export const ERROR_CODES = {
   SECRET_NOT_USABLE: 'the rule uses a secret that only project admins may use in rules',
   SETUP_TOKEN_REQUIRED: 'the log of the server has it',
   SIGN_IN_CODE_INVALID: 'the sign-in took too long; start again',
-  STORE_UNREACHABLE: 'the object store does not answer now; a change that waited for it may still have happened',
+  STORE_UNREACHABLE:
+    'the object store does not answer now; a change that waited for it may still have happened',
   TOO_MANY_WEBHOOKS: 'a project, and the workspace, has at most 50',
   UPLOAD_INCOMPLETE: 'files of the manifest are missing; send the rest',
   WEBHOOK_IS_OFF: 'a webhook that is off sends nothing',
