@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.ts'
-import { ConfigError } from '../config/config.ts'
 import { storeWarning } from '../config/store.ts'
+import { storeOf } from '../platform/object-store/of-config.ts'
 import { type Command, CommandFailure, EXIT, UsageError } from './command.ts'
 import { settingsOf } from './settings.ts'
 
@@ -35,19 +35,5 @@ async function initialised(config: Config, createsBucket: boolean): Promise<stri
   } catch (error) {
     if (!(error instanceof StoreError)) throw error
     throw new CommandFailure(error.message, error.isSetting ? EXIT.badConfig : EXIT.failed)
-  }
-}
-
-function storeOf(config: Config) {
-  const { storeUrl, storeAccessKey, storeSecretKey } = config
-  if (storeUrl === null || storeAccessKey === null || storeSecretKey === null)
-    throw new ConfigError('STORE_URL is missing: name the store, as s3://bucket or s3://bucket/prefix')
-  return {
-    ...storeUrl,
-    endpoint: config.storeEndpoint,
-    region: config.storeRegion,
-    accessKey: storeAccessKey,
-    secretKey: storeSecretKey,
-    timeoutMs: config.storeTimeoutSeconds * 1000,
   }
 }
