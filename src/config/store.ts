@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
 import { isPublicAddress, parseIp } from '../domain/ip-ranges.ts'
-import { oneOf, type Parsed, type PlainOption, publicUrl, text, wholeNumber } from './values.ts'
+import { byteSizeFrom, oneOf, type Parsed, type PlainOption, publicUrl, text, wholeNumber } from './values.ts'
 
 /** The object store that the workspace lives in. contract 18 §1. */
 export type StoreConfig = {
@@ -17,6 +17,8 @@ export type StoreConfig = {
   machineName: string
   /** By which other machines reach this one. */
   machineUrl: string | null
+  /** Of local copies of contents. */
+  storeCacheBytes: number
 }
 
 /** contract 18 §5. */
@@ -99,6 +101,13 @@ export const STORE_OPTIONS: { [K in keyof StoreConfig]: PlainOption<StoreConfig[
     shownDefault: 'none',
     fallback: () => null,
     parse: publicUrl,
+  },
+  storeCacheBytes: {
+    env: 'STORE_CACHE_BYTES',
+    help: 'local copies of contents that are in the object store, in bytes',
+    shownDefault: '10 GiB',
+    fallback: () => 10 * 2 ** 30,
+    parse: byteSizeFrom(64 * 2 ** 20),
   },
 }
 

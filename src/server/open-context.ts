@@ -5,7 +5,8 @@ import type { Context, Machine } from '../context.ts'
 import { type LogsDb, openLogsDb } from '../db/logs-db.ts'
 import { openDb } from '../db/open.ts'
 import { RequestLog } from '../db/request-log.ts'
-import { openBlobStore } from '../platform/blob-store.ts'
+import { diskSpace } from '../modules/storage/floor.ts'
+import { openBlobStore, type RemoteOptions } from '../platform/blob-store.ts'
 import { BodyBudget } from '../platform/body-budget.ts'
 import { noCertificates } from '../platform/certificates.ts'
 import { createLockout } from '../platform/lockout.ts'
@@ -87,6 +88,8 @@ type Parts = Pick<Context, 'version' | 'now' | 'db' | 'resolveTxt'> & {
   machine?: Machine
   /** Replaces the costly password hashing, for tests. */
   passwords?: Context['passwords']
+  /** The object store that contents are in; the local disk alone if there is none. */
+  store?: Pick<RemoteOptions, 'store' | 'epoch'>
   /** Replaces the machine's own network. */
   outside?: Pick<OutboundOptions, 'resolve' | 'limits'>
 }
@@ -95,7 +98,7 @@ type Parts = Pick<Context, 'version' | 'now' | 'db' | 'resolveTxt'> & {
 export async function createContext(config: Config, parts: Parts): Promise<{ ctx: Context; close(): void }> {
   const { version, now, db, resolveTxt, passwords = createPasswords(), outside = {} } = parts
   const newId = () => Bun.randomUUIDv7()
-  const blobs = await openBlobStore(config.dataDir, newId)
+  const blobs = await openBlobStore(config.dataDir, newId, remoteOf(config, parts.store))
   const extraCaPem = config.nodeExtraCaCerts === null ? null : readExtraCas(config.nodeExtraCaCerts)
   const wayOutTo = (allowedTargets: readonly string[]) =>
     createOutbound({ allowedTargets, extraCaPem, ...outside })
@@ -136,6 +139,19 @@ export async function createContext(config: Config, parts: Parts): Promise<{ ctx
   }
   return { ctx, close }
 }
+
+/** Copies of contents leave as much of the disk free as must be. */
+const remoteOf = (config: Config, store: Parts['store']): RemoteOptions | null =>
+  store === undefined
+    ? null
+    : {
+        ...store,
+        cacheBytes: config.storeCacheBytes,
+        roomBytes: () => {
+          const { freeBytes, floorBytes } = diskSpace({ config })
+          return freeBytes - floorBytes
+        },
+      }
 
 /** With their ports: hosts that the operator's settings name may be in the local network. */
 function hostsOfSettings({ tls, acmeDirectory, oidcProviders, cdnUrl }: Config): string[] {
