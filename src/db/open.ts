@@ -9,6 +9,7 @@ import { noReserve, type Reserve } from '../platform/reserve.ts'
 import { emptyLog } from './empty-log.ts'
 import { type LogSync, noLogSync, openLogSync } from './log-sync.ts'
 import { type MigrationGuards, migrate } from './migrate.ts'
+import type { Hold } from './replication/holds.ts'
 
 /** The database: drizzle for queries, the raw handle for prepared statements on hot paths, and a counter of writes. */
 export type Db = {
@@ -18,6 +19,8 @@ export type Db = {
   isInPlace: () => boolean
   /** Makes commits durable that did not wait for it. With an object store it is replaced once: see `replication/`. */
   log: LogSync
+  /** Of a database whose log is shipped, until shipping begins: nothing of the log is copied into the file. */
+  readonly hold: Hold | undefined
   /** Increases with each transaction of this process, and with each detected write of another: caches may be stale. */
   writes: number
   /** Space on the disk for tidying up. A server sets it. */
@@ -54,6 +57,7 @@ function openAndMigrate(path: string, now: number, { isShipped = false, ...guard
   sqlite.run(`PRAGMA wal_autocheckpoint = ${isShipped ? 0 : 16_000}`)
   // Shrinks the log again after a large commit, or after a long read made it grow.
   sqlite.run('PRAGMA journal_size_limit = 67108864')
+  const hold = isShipped ? holdLog(path) : undefined
   try {
     migrate(sqlite, now, undefined, guards)
   } catch (error) {
@@ -62,11 +66,14 @@ function openAndMigrate(path: string, now: number, { isShipped = false, ...guard
     throw error
   }
   const log = path === ':memory:' ? noLogSync() : openLogSync(`${path}-wal`)
-  return withOrm(sqlite, watchFile(path), log)
+  return withOrm(sqlite, { isInPlace: watchFile(path), log, hold })
 }
 
+const holdLog = (path: string): Hold =>
+  (require('./replication/holds.ts') as typeof import('./replication/holds.ts')).holdLog(path)
+
 /** Loads drizzle on first use: that takes 5 ms, which the first file after a start need not wait for. */
-function withOrm(sqlite: Database, isInPlace: () => boolean, log: LogSync): Db {
+function withOrm(sqlite: Database, parts: Pick<Db, 'isInPlace' | 'log' | 'hold'>): Db {
   let orm: Orm | undefined
   const db: Db = {
     get orm() {
@@ -74,8 +81,7 @@ function withOrm(sqlite: Database, isInPlace: () => boolean, log: LogSync): Db {
       return orm
     },
     sqlite,
-    isInPlace,
-    log,
+    ...parts,
     writes: 0,
     reserve: noReserve,
     room: 'usual',
