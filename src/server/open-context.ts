@@ -56,7 +56,7 @@ export async function openContext(
 /** On a database that is open. */
 export async function openOn(
   config: Config,
-  parts: Pick<Parts, 'version' | 'write' | 'secretKeys' | 'db' | 'machine'>,
+  parts: Pick<Parts, 'version' | 'write' | 'secretKeys' | 'db' | 'machine' | 'store'>,
 ): Promise<OpenedContext> {
   let port = config.port
   const opened = await createContext(config, {
@@ -164,7 +164,7 @@ function hostsOfSettings({ tls, acmeDirectory, oidcProviders, cdnUrl }: Config):
 }
 
 /** Makes files created from now on readable by this user only, because they hold accounts and secrets. */
-const keepToOurselves = (): void => void process.umask(0o077)
+export const keepToOurselves = (): void => void process.umask(0o077)
 
 /** Milliseconds since 1970; the only clock of the service and its commands. */
 export const systemNow = (): number => Date.now()

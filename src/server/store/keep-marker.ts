@@ -5,9 +5,12 @@ const EVERY_MS = 1000
 /**
  * Keeps `replica.json` as a server goes on: what the file of the database has at least, and which number of the log it has seen.
  */
-export function keepMarker(dataDir: string, store: string, seen: () => number) {
-  let number = 0
-  let written = 0
+export function keepMarker(
+  dataDir: string,
+  { store, from, seen }: { store: string; from: number; seen: () => number },
+) {
+  let number = from
+  let written = from
   let writing: Promise<void> = Promise.resolve()
   const write = (): Promise<void> => {
     written = seen()

@@ -1,8 +1,8 @@
 import { type Config, ConfigError } from '../../config/config.ts'
 import { LogError } from '../../db/replication/log-error.ts'
-import { type ObjectStore, openObjectStore, StoreError } from '../../platform/object-store.ts'
 import { storeOf } from '../../platform/object-store/of-config.ts'
 import { readStoreFile } from '../../platform/object-store/store-file.ts'
+import { type ObjectStore, openObjectStore, StoreError } from '../../platform/object-store.ts'
 import { ServeError } from '../listeners.ts'
 
 /** The store that the settings name, and its id. Throws as `asStartFailure`. */

@@ -18,7 +18,14 @@ import { asStartFailure } from './open-store.ts'
 export type Source = { now: () => number; newId: () => string; log: Log }
 type Place = { store: ObjectStore; storeId: string; onDeposed: () => void }
 
-export type Primary = { db: Db; shipper: Shipper; epoch: number; secretKeys: readonly string[] }
+export type Primary = {
+  db: Db
+  shipper: Shipper
+  epoch: number
+  secretKeys: readonly string[]
+  /** Ships what is left. The database is closed afterwards. */
+  stop(): Promise<void>
+}
 
 /** How often another machine may be quicker. */
 const TRIES = 20
@@ -48,14 +55,15 @@ async function tryOnce(
   const file = join(dataDir, 'svc.db')
   const { number } = await asStartFailure(() => bringUpToDate(store, storeId, file, dataDir))
   if (readMarker(dataDir) === null) await writeMarker(dataDir, { store: storeId, number: 0, seen: 0 })
-  const db = openDb(file, source.now(), { isShipped: true })
+  const openedAt = source.now()
+  const db = openDb(file, openedAt, { isShipped: true })
   refuseLitestream(db)
   const secretKeys = keysOf(config, db, storeId)
   if (isFirst) await asStartFailure(() => store.probe(source.newId()))
   const secrets = createSecretBox(secretKeys)
   refuseOtherKey(db, storeId, secrets)
   const epoch = beginEpoch(db, source, config, { storeId, writer: store.writer, secrets })
-  const marker = keepMarker(dataDir, storeId, () => shipper.number)
+  const marker = keepMarker(dataDir, { store: storeId, from: number, seen: () => shipper.number })
   let isPrimary = false
   const shipper: Shipper = startShipping(db, {
     store,
@@ -63,13 +71,13 @@ async function tryOnce(
     epoch,
     now: source.now,
     log: source.log,
-    wantsBase: number === 0,
+    wantsBase: number > 0 && wasMigrated(db, openedAt),
     markShipped: (shipped) => marker.shipped(shipped),
     onDeposed: () => isPrimary && onDeposed(),
   })
   if (await ships(shipper)) {
     isPrimary = true
-    return { db, shipper, epoch, secretKeys }
+    return { db, shipper, epoch, secretKeys, stop: () => stop(shipper, marker) }
   }
   marker.stop()
   left.push(db)
@@ -77,6 +85,14 @@ async function tryOnce(
   await writeMarker(dataDir, { store: storeId, number: 0, seen: number })
   return undefined
 }
+
+async function stop(shipper: Shipper, marker: Pick<Primary, 'stop'>): Promise<void> {
+  await shipper.stop()
+  await marker.stop()
+}
+
+const wasMigrated = ({ sqlite }: Db, openedAt: number): boolean =>
+  sqlite.query('SELECT 1 FROM schema_migrations WHERE applied_at = ?').get(openedAt) !== null
 
 /** False if another machine created the number. */
 async function ships(shipper: Shipper): Promise<boolean> {
