@@ -8,7 +8,7 @@ import { readWal, type WalPosition } from '../platform/wal/read.ts'
 import { type ObjectServer, STORE_KEYS } from './object-server.ts'
 
 /** The store below `p/` of the bucket. */
-export const storeAt = ({ endpoint }: ObjectServer, own: Partial<StoreOptions> = {}) =>
+export const storeAt = ({ endpoint }: Pick<ObjectServer, 'endpoint'>, own: Partial<StoreOptions> = {}) =>
   openObjectStore({
     ...STORE_KEYS,
     bucket: 'bucket',

@@ -125,7 +125,8 @@ function requireNamed({ key, first, last }: Named, header: LtxHeader): void {
 const DATABASE_HEADER = 100
 const NAME = 'SQLite format 3\0'
 
-function pageSizeOf(fd: number): number | null {
+/** Of a database file; null for any other. */
+export function pageSizeOf(fd: number): number | null {
   const bytes = Buffer.alloc(DATABASE_HEADER)
   if (readSync(fd, bytes, 0, DATABASE_HEADER, 0) < DATABASE_HEADER) return null
   if (bytes.subarray(0, NAME.length).toString('latin1') !== NAME) return null
