@@ -1,7 +1,6 @@
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import type { Config } from '../config/config.ts'
 import { askServer } from '../platform/control-socket.ts'
+import { isCopy } from '../platform/copy-of-store.ts'
 import { type OperationInput, type OperationName, operate } from '../server/operations.ts'
 import { CommandFailure, type Io } from './command.ts'
 import { enterOwn, onDataDir } from './operator.ts'
@@ -29,5 +28,4 @@ export async function onWorkspace(
 }
 
 /** The settings may be the server's alone. */
-export const isOfStore = ({ storeUrl, dataDir }: Config): boolean =>
-  storeUrl !== null || existsSync(join(dataDir, 'replica.json'))
+export const isOfStore = ({ storeUrl, dataDir }: Config): boolean => storeUrl !== null || isCopy(dataDir)

@@ -7,6 +7,7 @@ import { onUploadProgress } from '../http/upload-progress.ts'
 import { createSockets, type SocketOwner } from '../http/wire.ts'
 import { openTargets } from '../modules/cdn/targets.ts'
 import { hasAdmin } from '../modules/users/has-admin.ts'
+import { isCopy } from '../platform/copy-of-store.ts'
 import { enterDataDir, findUnusable } from '../platform/data-dir.ts'
 import { lockDataDir } from '../platform/instance-lock.ts'
 import { linesOut, type Put } from '../platform/lines-out.ts'
@@ -91,9 +92,20 @@ async function opened(
   version: string,
   write: (text: string) => void,
 ): Promise<OpenedContext & Partial<OpenedWorkspace>> {
-  if (config.storeUrl === null) return openContext(config, version, write)
+  if (config.storeUrl === null) {
+    refuseCopy(config.dataDir)
+    return openContext(config, version, write)
+  }
   const { openWorkspace } = await import('./store/open-context.ts')
   return openWorkspace(config, version, write)
+}
+
+/** Its database would go on without the store, and most contents are not there. */
+function refuseCopy(dataDir: string): void {
+  if (isCopy(dataDir))
+    throw new ConfigError(
+      `${dataDir} is a copy of a workspace in an object store: set STORE_URL, or choose another DATA_DIR, into which svc restore s3://… puts the workspace`,
+    )
 }
 
 /** With the log copied into the database while there is room: on a full disk it can then begin anew. */
