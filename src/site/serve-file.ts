@@ -4,7 +4,7 @@ import { AppError } from '../domain/errors.ts'
 import { decideConditional, ifRangeAllows, parseRange } from '../domain/http-conditions.ts'
 import { neverStored } from '../domain/routing/header-effect.ts'
 import { errorResponse } from '../http/error-response.ts'
-import { bodyOf, LARGEST_KEPT, rangeOf } from './body-cache.ts'
+import { bodyOf, keptRangeOf, LARGEST_KEPT, rangeOf } from './body-cache.ts'
 import { type CdnMark, unkept } from './cdn-mark.ts'
 import type { Dressing } from './dressing.ts'
 import { multipartRanges } from './multipart-ranges.ts'
@@ -113,11 +113,17 @@ function serveRange(
     )
   const [first, ...others] = asked.ranges
   if (first === undefined) return whole(ctx, form, headers)
+  const { blob } = form
+  if (others.length > 0 && size <= LARGEST_KEPT)
+    return multipartRanges(asked.ranges, size, headers, {
+      read: (start, end) => keptRangeOf(ctx, blob, start, end),
+    })
+  const body = rangeOf(ctx, blob, first.start, first.end)
   if (others.length > 0)
-    return multipartRanges(asked.ranges, { size, isInMemory: size <= LARGEST_KEPT }, headers, (start, end) =>
-      rangeOf(ctx, form.blob, start, end),
-    )
-  return new Response(rangeOf(ctx, form.blob, first.start, first.end), {
+    return multipartRanges(asked.ranges, size, headers, {
+      stream: (start, end) => ctx.blobs.stream(blob, start, end + 1),
+    })
+  return new Response(body, {
     status: 206,
     headers: withHeaders(headers, {
       'content-range': `bytes ${first.start}-${first.end}/${size}`,
@@ -132,5 +138,8 @@ function refused(mark: CdnMark | undefined, error: AppError): Response {
   return answer
 }
 
-const whole = (ctx: Context, form: Representation, headers: Headers): Response =>
-  new Response(bodyOf(ctx, form.blob), { headers })
+function whole(ctx: Context, { blob }: Representation, headers: Headers): Response {
+  const body = bodyOf(ctx, blob)
+  if (!(body instanceof ReadableStream)) return new Response(body, { headers })
+  return new Response(body, { headers: withHeaders(headers, { 'content-length': String(blob.sizeBytes) }) })
+}

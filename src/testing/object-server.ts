@@ -23,6 +23,8 @@ export type ObjectServer = {
   buckets: Set<string>
   isReadOnly: boolean
   pageKeys: number
+  /** How far away it is. */
+  delayMs: number
   stop(): Promise<void>
 }
 
@@ -44,6 +46,7 @@ export function startObjectServer(): ObjectServer {
     buckets: new Set(['bucket']),
     isReadOnly: false,
     pageKeys: 1000,
+    delayMs: 0,
     stop: () => server.stop(true),
   }
   return store
@@ -56,6 +59,7 @@ async function answer(store: ObjectServer, request: Request): Promise<Response> 
   const seen = { method: request.method, key, query: url.searchParams, headers: request.headers }
   const body = new Uint8Array(await request.arrayBuffer())
   store.requests.push(seen)
+  if (store.delayMs > 0) await Bun.sleep(store.delayMs)
   const fault = store.fault(seen)
   if (fault !== undefined) {
     if ('hang' in fault && fault.hang === 'before') return never()
