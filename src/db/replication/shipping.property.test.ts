@@ -8,7 +8,7 @@ import { Shipping } from '../../testing/shipping.ts'
 import { inTransaction } from '../open.ts'
 import { inDurableTransaction, inRelaxedTransaction } from '../relaxed.ts'
 
-const STEPS = rounds(250, 6000)
+const STEPS = rounds(80, 4000)
 
 type Pick = (below: number) => number
 
@@ -65,6 +65,20 @@ test('after each crash there is all that was acknowledged, and of the rest the b
     committed()
     return waiting
   }
+  /** Nothing reaches the store any more, while what did is copied into the file. */
+  async function lose(): Promise<void> {
+    await acknowledged(durable())
+    it.server.fault = ({ method }) => (method === 'PUT' ? { hang: 'before' } : undefined)
+    for (let more = pick(4); more > 0; more -= 1) {
+      inTransaction(it.db, () => change(it.db.sqlite, pick))
+      committed()
+    }
+    if (pick(3) === 0) it.db.sqlite.run('VACUUM')
+    committed()
+    await Bun.sleep(pick(150))
+    await crash()
+    faults(it, pick)
+  }
   const steps: (() => Promise<void>)[] = [
     () => acknowledged(durable()),
     () => acknowledged(Promise.all([durable(), durable(), durable()])),
@@ -87,6 +101,7 @@ test('after each crash there is all that was acknowledged, and of the rest the b
     async () => void other.query('PRAGMA wal_checkpoint(PASSIVE)').get(),
     async () => void other.query('PRAGMA wal_checkpoint(TRUNCATE)').get(),
     () => acknowledged(it.shipper.sync()),
+    lose,
     () => Bun.sleep(pick(30)),
   ]
   for (let step = 0; step < STEPS; step += 1) {
