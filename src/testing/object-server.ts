@@ -36,6 +36,7 @@ export function startObjectServer(): ObjectServer {
     hostname: '127.0.0.1',
     port: 0,
     idleTimeout: 255,
+    maxRequestBodySize: 2 ** 31,
     fetch: (request) => answer(store, request),
   })
   const store: ObjectServer = {
