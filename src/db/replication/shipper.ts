@@ -55,7 +55,7 @@ const TICK_MS = 400
 const RETRY_MS = 1_000
 const BASE_RETRY_MS = 60_000
 /** A stopping server has no more time for a store that does not answer. */
-const STOP_MS = 5_000
+const STOP_MS = 2_000
 
 /**
  * From now on what is committed is durable when it is in the store. Open the database with `isShipped`, and when its file is what
