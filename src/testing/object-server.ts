@@ -12,7 +12,7 @@ export type StoreFault =
   | { ignoresCondition: true }
 
 export type StoreRequestSeen = { method: string; key: string; query: URLSearchParams; headers: Headers }
-type StoredObject = { bytes: Uint8Array; headers: Record<string, string> }
+type StoredObject = { bytes: Uint8Array; headers: Record<string, string>; modifiedAt?: number }
 
 export type ObjectServer = {
   endpoint: string
@@ -36,6 +36,7 @@ export function startObjectServer(): ObjectServer {
     hostname: '127.0.0.1',
     port: 0,
     idleTimeout: 255,
+    maxRequestBodySize: 2 ** 31,
     fetch: (request) => answer(store, request),
   })
   const store: ObjectServer = {
@@ -94,7 +95,7 @@ function done(
     if (found !== undefined && !ignoresCondition && headers.get('if-none-match') === '*')
       return refuse(412, 'PreconditionFailed')
     const metadata = [...headers].filter(([name]) => name.startsWith('x-amz-meta-'))
-    store.objects.set(key, { bytes: body, headers: Object.fromEntries(metadata) })
+    store.objects.set(key, { bytes: body, headers: Object.fromEntries(metadata), modifiedAt: Date.now() })
     return new Response(null, { headers: { etag: `"${sha256(body)}"` } })
   }
   if (method === 'DELETE') {
@@ -125,7 +126,7 @@ function listed({ objects, pageKeys }: ObjectServer, query: URLSearchParams): Re
   const page = keys.slice(0, pageKeys)
   const entries = page.map(
     (key) =>
-      `<Contents><Key>${encodeURIComponent(key)}</Key><Size>${objects.get(key)?.bytes.length}</Size></Contents>`,
+      `<Contents><Key>${encodeURIComponent(key)}</Key><Size>${objects.get(key)?.bytes.length}</Size><LastModified>${new Date(objects.get(key)?.modifiedAt ?? 0).toISOString()}</LastModified></Contents>`,
   )
   const more = keys.length > page.length
   const token = more
