@@ -71,10 +71,16 @@ export const STORE_OPTIONS: { [K in keyof StoreConfig]: PlainOption<StoreConfig[
 }
 
 /** Describes a conflict between settings in a sentence that starts with the variable; null if there is none. */
-export function storeConflict({ storeUrl, storeAccessKey, storeSecretKey }: StoreConfig): string | null {
-  if (storeUrl === null) return null
-  if (storeAccessKey === null) return 'STORE_ACCESS_KEY is missing: STORE_URL needs it'
-  if (storeSecretKey === null) return 'STORE_SECRET_KEY is missing: STORE_URL needs it'
+export const storeConflict = (config: StoreConfig): string | null =>
+  config.storeUrl === null ? null : missingKey(config, 'STORE_URL')
+
+/** Such a sentence where a key is missing that `what` needs. */
+export function missingKey(
+  { storeAccessKey, storeSecretKey }: Pick<StoreConfig, 'storeAccessKey' | 'storeSecretKey'>,
+  what: string,
+): string | null {
+  if (storeAccessKey === null) return `STORE_ACCESS_KEY is missing: ${what} needs it`
+  if (storeSecretKey === null) return `STORE_SECRET_KEY is missing: ${what} needs it`
   return null
 }
 
@@ -90,7 +96,7 @@ export function storeWarning({ storeEndpoint }: Pick<StoreConfig, 'storeEndpoint
 
 const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/
 
-function storeUrl(given: string): Parsed<StoreUrl> {
+export function storeUrl(given: string): Parsed<StoreUrl> {
   const [, bucket = '', path = ''] = /^s3:\/\/([^/]*)(?:\/(.*))?$/.exec(given) ?? []
   const prefix = path.replace(/\/$/, '')
   const isPlain =
