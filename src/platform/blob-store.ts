@@ -9,6 +9,7 @@ import type { StoredContents } from './blob-store/stored-contents.ts'
 import { sweepBlobs } from './blob-store/sweep.ts'
 import { type ByteStream, limitBytes } from './byte-stream.ts'
 import { DurableFile, syncFolder, toStorageError } from './durable-file.ts'
+import { makeFolder } from './owner.ts'
 
 export { ContentMiss, withContents } from './blob-store/content-miss.ts'
 export type { StoredBlob } from './blob-store/places.ts'
@@ -180,6 +181,7 @@ async function rewritePack(
     }
     await file.finish({ durable: true })
     await uploads?.createPack(pack, file.path)
+    makeFolder(places.packs)
     await rename(file.path, places.pack(pack))
     places.forgetTmp(file.path)
     await syncFolder(places.packs)

@@ -9,7 +9,7 @@ export const LARGEST_KEPT = 2 * 1024 * 1024
 const BLOB_FROM = 4 * 1024
 
 export type Kept = Uint8Array<ArrayBuffer> | Blob
-/** A stream has no length of its own. */
+/** The runtime sends a stream in chunks, without its length. */
 type Body = Kept | ReadableStream<Uint8Array>
 type Cache = { bodies: Map<string, Kept>; bytes: number; replacements: number }
 const caches = new WeakMap<Context, Cache>()
@@ -55,6 +55,7 @@ function keptBody(ctx: Context, blob: StoredBlob): Kept {
 function largeBody(ctx: Context, blob: StoredBlob, start: number, end: number): Body {
   const file = ctx.blobs.file(blob)
   if (file === null) {
+    if (end - start <= LARGEST_KEPT) return new Uint8Array(ctx.blobs.readPartSync(blob, start, end))
     ctx.blobs.requireStart(blob, start)
     return streamOf(ctx.blobs.stream(blob, start, end))
   }

@@ -44,8 +44,8 @@ export function serveFile(
     request.method === 'GET' &&
     ifRangeAllows(asked.get('if-range'), form.etag, dateOfBytes(file))
   )
-    return serveRange(ctx, range, form, { headers, mark })
-  return whole(ctx, form, headers)
+    return serveRange(ctx, request, range, form, { headers, mark })
+  return whole(ctx, request, form, headers)
 }
 
 /** With several codings the same date stands for different bytes. */
@@ -97,13 +97,14 @@ function choose(file: SiteFile, acceptEncoding: string | null): Representation {
 
 function serveRange(
   ctx: Context,
+  request: Request,
   range: string,
   form: Representation,
   { headers, mark }: { headers: Headers; mark: CdnMark | undefined },
 ): Response {
   const size = form.blob.sizeBytes
   const asked = parseRange(range, size)
-  if (asked.kind === 'none') return whole(ctx, form, headers)
+  if (asked.kind === 'none') return whole(ctx, request, form, headers)
   if (asked.kind === 'unsatisfiable')
     return refused(
       mark,
@@ -112,7 +113,7 @@ function serveRange(
       }),
     )
   const [first, ...others] = asked.ranges
-  if (first === undefined) return whole(ctx, form, headers)
+  if (first === undefined) return whole(ctx, request, form, headers)
   const { blob } = form
   if (others.length > 0 && size <= LARGEST_KEPT)
     return multipartRanges(asked.ranges, size, headers, {
@@ -138,8 +139,9 @@ function refused(mark: CdnMark | undefined, error: AppError): Response {
   return answer
 }
 
-function whole(ctx: Context, { blob }: Representation, headers: Headers): Response {
-  const body = bodyOf(ctx, blob)
-  if (!(body instanceof ReadableStream)) return new Response(body, { headers })
-  return new Response(body, { headers: withHeaders(headers, { 'content-length': String(blob.sizeBytes) }) })
+function whole(ctx: Context, { method }: Request, { blob }: Representation, headers: Headers): Response {
+  // The length is all that is told, and the file may not be on this machine.
+  if (method === 'HEAD' && ctx.blobs.remote !== null)
+    return new Response(null, { headers: withHeaders(headers, { 'content-length': String(blob.sizeBytes) }) })
+  return new Response(bodyOf(ctx, blob), { headers })
 }
