@@ -56,7 +56,7 @@ async function* checkLog(store: ObjectStore): AsyncGenerator<Finding> {
     range !== undefined &&
     range !== null &&
     first > 1 &&
-    !bases.some(({ number }) => number >= first && number <= lastOf(range))
+    !bases.some(({ number }) => number >= first - 1 && number <= lastOf(range))
   )
     yield { kind: 'log', detail: `no base in "${BASE_FOLDER}" goes with a log that begins at ${first}` }
   for (const { key, number } of bases) yield* checkOne(store, { key, first: 1, last: number })
