@@ -7,7 +7,7 @@ import type { CheckpointJob, CheckpointState } from './checkpoint-program.ts'
 import type { Db } from './open.ts'
 
 /** A checkpoint is due when this many pages are only in the log: 16 MB. A page rewritten meanwhile is copied once. */
-const DUE_PAGES = 4000
+export const DUE_PAGES = 4000
 /** Each round has less to do than the one before. Under constant writes even the last may not catch up. */
 const MAX_ROUNDS = 10
 
@@ -34,13 +34,20 @@ export function checkpointWhenDue(db: Db): Promise<void> | undefined {
   return isDue(db.sqlite) && db.isInPlace() ? checkpointApart(db.sqlite.filename) : undefined
 }
 
-/** Takes less than a microsecond. Never throws: readers and writers of an unreadable file report the error. */
 export function isDue(sqlite: Database): boolean {
+  const state = logState(sqlite)
+  return state !== null && state.log - state.checkpointed >= DUE_PAGES
+}
+
+/**
+ * Takes less than a microsecond for `NOOP`; `PASSIVE` copies what it can. Never throws: readers and writers of an unreadable file
+ * report the error.
+ */
+export function logState(sqlite: Database, kind: 'NOOP' | 'PASSIVE' = 'NOOP'): CheckpointState | null {
   try {
-    const state = sqlite.query<CheckpointState, []>('PRAGMA wal_checkpoint(NOOP)').get()
-    return state !== null && state.log - state.checkpointed >= DUE_PAGES
+    return sqlite.query<CheckpointState, []>(`PRAGMA wal_checkpoint(${kind})`).get()
   } catch {
-    return false
+    return null
   }
 }
 

@@ -37,6 +37,13 @@ test('a failure rejects all waiting calls and every later one', async () => {
   log.close()
 })
 
+test('nothing may be written after a failure', () => {
+  expect(log.refusal()).toBeNull()
+  log.failure = new Error('the disk is gone')
+  expect(log.refusal()).toMatchObject({ status: 503 })
+  log.close()
+})
+
 test('a failure noted by other code fails here too', async () => {
   const waiting = log.sync()
   log.failure = new Error('another file of it')

@@ -9,6 +9,7 @@ import { noReserve, type Reserve } from '../platform/reserve.ts'
 import { emptyLog } from './empty-log.ts'
 import { type LogSync, noLogSync, openLogSync } from './log-sync.ts'
 import { type MigrationGuards, migrate } from './migrate.ts'
+import type { Hold } from './replication/holds.ts'
 
 /** The database: drizzle for queries, the raw handle for prepared statements on hot paths, and a counter of writes. */
 export type Db = {
@@ -16,8 +17,10 @@ export type Db = {
   sqlite: Database
   /** False if its path now leads to another file or to none: anything written then is lost on close. */
   isInPlace: () => boolean
-  /** Syncs commits that did not wait for the disk. */
-  readonly log: LogSync
+  /** Makes commits durable that did not wait for it. With an object store it is replaced once: see `replication/`. */
+  log: LogSync
+  /** Of a database whose log is shipped, until shipping begins: nothing of the log is copied into the file. */
+  readonly hold: Hold | undefined
   /** Increases with each transaction of this process, and with each detected write of another: caches may be stale. */
   writes: number
   /** Space on the disk for tidying up. A server sets it. */
@@ -33,14 +36,17 @@ export type DbOrTx = Pick<
   'select' | 'selectDistinct' | 'insert' | 'update' | 'delete' | 'all' | 'get' | 'run' | 'values' | '$count'
 >
 
+/** `isShipped`: what is committed stays in the log until `startShipping` has put it into the object store. */
+export type OpenOptions = MigrationGuards & { isShipped?: boolean }
+
 /**
- * Opens and migrates the database at `path`, or an in-memory one for `:memory:`. `guards` as for `migrate`. Throws
+ * Opens and migrates the database at `path`, or an in-memory one for `:memory:`. Guards as for `migrate`. Throws
  * `DataDirError` and `DatabaseLockedError`.
  */
-export const openDb = (path: string, now: number, guards?: MigrationGuards): Db =>
-  namingHolder(path, () => openAndMigrate(path, now, guards))
+export const openDb = (path: string, now: number, options: OpenOptions = {}): Db =>
+  namingHolder(path, () => openAndMigrate(path, now, options))
 
-function openAndMigrate(path: string, now: number, guards: MigrationGuards | undefined): Db {
+function openAndMigrate(path: string, now: number, { isShipped = false, ...guards }: OpenOptions): Db {
   const sqlite = openFile(path)
   sqlite.run('PRAGMA synchronous = FULL')
   sqlite.run('PRAGMA foreign_keys = ON')
@@ -48,38 +54,43 @@ function openAndMigrate(path: string, now: number, guards: MigrationGuards | und
   sqlite.run('PRAGMA cache_size = -16000')
   // Commits do not checkpoint: a server does that separately (`keepCheckpointed`). If nothing does, or writes are too
   // fast for it to catch up, the log restarts at 64 MB.
-  sqlite.run('PRAGMA wal_autocheckpoint = 16000')
+  sqlite.run(`PRAGMA wal_autocheckpoint = ${isShipped ? 0 : 16_000}`)
   // Shrinks the log again after a large commit, or after a long read made it grow.
   sqlite.run('PRAGMA journal_size_limit = 67108864')
+  const hold = isShipped ? holdLog(path) : undefined
   try {
     migrate(sqlite, now, undefined, guards)
   } catch (error) {
-    sqlite.close()
+    // The last connection that closes copies its log into the file.
+    if (!isShipped) sqlite.close()
     throw error
   }
   const log = path === ':memory:' ? noLogSync() : openLogSync(`${path}-wal`)
-  return withOrm(sqlite, watchFile(path), log)
+  return withOrm(sqlite, { isInPlace: watchFile(path), log, hold })
 }
 
+const holdLog = (path: string): Hold =>
+  (require('./replication/holds.ts') as typeof import('./replication/holds.ts')).holdLog(path)
+
 /** Loads drizzle on first use: that takes 5 ms, which the first file after a start need not wait for. */
-function withOrm(sqlite: Database, isInPlace: () => boolean, log: LogSync): Db {
+function withOrm(sqlite: Database, parts: Pick<Db, 'isInPlace' | 'log' | 'hold'>): Db {
   let orm: Orm | undefined
-  return {
+  const db: Db = {
     get orm() {
       orm ??= (require('./orm.ts') as typeof import('./orm.ts')).createOrm(sqlite)
       return orm
     },
     sqlite,
-    isInPlace,
-    log,
+    ...parts,
     writes: 0,
     reserve: noReserve,
     room: 'usual',
     close() {
       sqlite.close()
-      log.close()
+      db.log.close()
     },
   }
+  return db
 }
 
 function watchFile(path: string): () => boolean {
@@ -139,6 +150,7 @@ export function keeping<T>(db: Db, commit: () => T): T {
     throw error
   } finally {
     db.writes += 1
+    db.log.awaited += 1
   }
 }
 
@@ -158,17 +170,22 @@ function mayUseReserve({ room, sqlite, reserve }: Db, error: unknown): boolean {
   return emptyLog(sqlite) || isReleased
 }
 
-/** Writes to a file that lost its name are lost with the process; writes after a disk failure, with a power cut. */
-export function refuseLoss({ isInPlace, log }: Db): void {
+/**
+ * Writes to a file that lost its name are lost with the process; writes after a disk failure, with a power cut; writes that
+ * the object store does not get, with the machine.
+ */
+export function refuseLoss(db: Db): void {
+  refuseMoved(db)
+  const refusal = db.log.refusal()
+  if (refusal !== null) throw refusal
+}
+
+/** Throws unless the database is where it was opened. */
+export function refuseMoved({ isInPlace }: Db): void {
   if (!isInPlace())
     throw new AppError(
       'unavailable',
       'The database file was moved, replaced or removed while the server was using it, so nothing can be saved: put it back or restore a backup, then restart svc',
-    )
-  if (log.failure !== undefined)
-    throw new AppError(
-      'unavailable',
-      'The disk failed while the database was being written, so nothing more can be saved safely: check the disk, then restart svc',
     )
 }
 

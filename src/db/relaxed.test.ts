@@ -2,7 +2,8 @@ import { expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openDb } from './open.ts'
+import { groupCommit } from './group-commit.ts'
+import { inTransaction, openDb } from './open.ts'
 import { inDurableTransaction, inRelaxedTransaction } from './relaxed.ts'
 
 test('waits for the disk again afterwards, whether or not the work failed', () => {
@@ -42,4 +43,22 @@ test('a durable transaction resolves with the result of the work, and concurrent
   expect(await inDurableTransaction(db, () => insert('e'))).toBe('e')
   db.close()
   rmSync(folder, { recursive: true })
+})
+
+test('every commit that somebody is told of is counted, and no other', async () => {
+  const db = openDb(':memory:', 0)
+  const counted = async (write: () => unknown) => {
+    const { awaited } = db.log
+    await write()
+    return db.log.awaited > awaited
+  }
+  const insert = () => db.sqlite.run("INSERT OR REPLACE INTO settings VALUES ('a', 1, 0)").changes
+  expect(await counted(() => inTransaction(db, insert))).toBe(true)
+  expect(await counted(() => inDurableTransaction(db, insert))).toBe(true)
+  expect(await counted(() => groupCommit(db, insert))).toBe(true)
+  expect(await counted(() => inRelaxedTransaction(db, insert))).toBe(false)
+  const larger = () => inTransaction(db, () => inRelaxedTransaction(db, insert))
+  expect(await counted(larger)).toBe(true)
+  expect(await counted(() => db.sqlite.query('SELECT 1').get())).toBe(false)
+  db.close()
 })

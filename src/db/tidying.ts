@@ -23,12 +23,12 @@ export const inUpkeepTransaction = <T>(
   work: (tx: DbOrTx) => T extends Promise<unknown> ? never : T,
 ): T => asUpkeep(db, () => inTransaction(db, work))
 
-/** Runs a write that is left out when there is no room for it: it only records that something is in use. */
+/** Runs a write that is left out when there is no room for it, or nothing may be written: it records that something is in use. */
 export function ifRoom(db: Db, write: () => void): void {
   try {
     asUpkeep(db, write)
   } catch (error) {
-    if (!isDiskFull(error)) throw error
+    if (!isDiskFull(error) && db.log.refusal() === null) throw error
   }
 }
 

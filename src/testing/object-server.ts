@@ -12,7 +12,7 @@ export type StoreFault =
   | { ignoresCondition: true }
 
 export type StoreRequestSeen = { method: string; key: string; query: URLSearchParams; headers: Headers }
-type StoredObject = { bytes: Uint8Array; headers: Record<string, string> }
+type StoredObject = { bytes: Uint8Array; headers: Record<string, string>; modifiedAt?: number }
 
 export type ObjectServer = {
   endpoint: string
@@ -23,6 +23,8 @@ export type ObjectServer = {
   buckets: Set<string>
   isReadOnly: boolean
   pageKeys: number
+  /** How far away it is. */
+  delayMs: number
   stop(): Promise<void>
 }
 
@@ -34,6 +36,7 @@ export function startObjectServer(): ObjectServer {
     hostname: '127.0.0.1',
     port: 0,
     idleTimeout: 255,
+    maxRequestBodySize: 2 ** 31,
     fetch: (request) => answer(store, request),
   })
   const store: ObjectServer = {
@@ -44,6 +47,7 @@ export function startObjectServer(): ObjectServer {
     buckets: new Set(['bucket']),
     isReadOnly: false,
     pageKeys: 1000,
+    delayMs: 0,
     stop: () => server.stop(true),
   }
   return store
@@ -56,6 +60,7 @@ async function answer(store: ObjectServer, request: Request): Promise<Response> 
   const seen = { method: request.method, key, query: url.searchParams, headers: request.headers }
   const body = new Uint8Array(await request.arrayBuffer())
   store.requests.push(seen)
+  if (store.delayMs > 0) await Bun.sleep(store.delayMs)
   const fault = store.fault(seen)
   if (fault !== undefined) {
     if ('hang' in fault && fault.hang === 'before') return never()
@@ -90,7 +95,7 @@ function done(
     if (found !== undefined && !ignoresCondition && headers.get('if-none-match') === '*')
       return refuse(412, 'PreconditionFailed')
     const metadata = [...headers].filter(([name]) => name.startsWith('x-amz-meta-'))
-    store.objects.set(key, { bytes: body, headers: Object.fromEntries(metadata) })
+    store.objects.set(key, { bytes: body, headers: Object.fromEntries(metadata), modifiedAt: Date.now() })
     return new Response(null, { headers: { etag: `"${sha256(body)}"` } })
   }
   if (method === 'DELETE') {
@@ -121,7 +126,7 @@ function listed({ objects, pageKeys }: ObjectServer, query: URLSearchParams): Re
   const page = keys.slice(0, pageKeys)
   const entries = page.map(
     (key) =>
-      `<Contents><Key>${encodeURIComponent(key)}</Key><Size>${objects.get(key)?.bytes.length}</Size></Contents>`,
+      `<Contents><Key>${encodeURIComponent(key)}</Key><Size>${objects.get(key)?.bytes.length}</Size><LastModified>${new Date(objects.get(key)?.modifiedAt ?? 0).toISOString()}</LastModified></Contents>`,
   )
   const more = keys.length > page.length
   const token = more

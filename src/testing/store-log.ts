@@ -43,11 +43,12 @@ export class LoggedDatabase {
     if (this.number === 0) return this.#put(logKey(1), this.#whole(1))
     const log = openSync(`${this.#file}-wal`, 'r')
     const batch = readWal(log, this.#after)
-    closeSync(log)
     if (batch === null) throw new Error('There is nothing to ship')
     this.#after = batch.next
     const number = this.number + 1
-    return this.#put(logKey(number), ltxOf(batch, { number, timestamp: 0 }))
+    const object = ltxOf(log, batch, { number, timestamp: 0 })
+    closeSync(log)
+    return this.#put(logKey(number), object)
   }
 
   /** Makes a base of what is shipped. */

@@ -19,6 +19,7 @@ import {
   listDeployments,
 } from '../../src/modules/deployments/service.ts'
 import { reportOf } from '../../src/modules/reports/service.ts'
+import { withContents } from '../../src/platform/blob-store.ts'
 import { page } from '../components/html.ts'
 import { UNREAD_BODY } from '../frame/form.ts'
 import { queryOf, visitUrl } from '../frame/page-request.ts'
@@ -86,6 +87,8 @@ function showDeployment(
 ): Response {
   const looking = lookAt(ctx, request, id)
   const deployment = getDeployment(ctx, looking.grant, deploymentId)
+  const held = heldRelease(ctx, looking.grant, deploymentId)
+  const done = held === null ? 'Published.' : 'Uploaded, and held back: see below.'
   return page(
     deploymentPage({
       ...looking,
@@ -95,13 +98,12 @@ function showDeployment(
       versions: versionsOf(ctx, looking, deployment),
       waysBack: hasStartPage(ctx, looking.grant, deploymentId) ? null : waysBack(ctx, looking, deployment),
       report: reportOf(ctx, deploymentId),
-      held: heldRelease(ctx, looking.grant, deploymentId),
+      held,
       before: beforeOf(ctx, looking, deployment),
       failed,
       notices: doneNotice(request, {
-        published: 'Published.',
-        unwrapped:
-          'Published. Everything was in one folder, which was taken away: its content is at the top.',
+        published: done,
+        unwrapped: `${done} Everything was in one folder, which was taken away: its content is at the top.`,
         created: 'The alias was created.',
         released: 'Released, although checks failed.',
       }),
@@ -211,7 +213,7 @@ async function showFiles(ctx: Context, request: Request, { id, deploymentId }: P
     const folder = listFolder(ctx, looking.grant, deploymentId, path)
     return page(folderPage({ ...looking, deployment, path, folder }))
   }
-  const file = getFileDetail(ctx, looking.grant, deploymentId, path, isPublic)
+  const file = await withContents(ctx, () => getFileDetail(ctx, looking.grant, deploymentId, path, isPublic))
   if (file === undefined) throw new AppError('not_found', 'This deployment has no such file.')
   const { owner, repo, commitSha } = deployment
   return page(

@@ -2,11 +2,9 @@ import { readFileSync } from 'node:fs'
 import { open, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DataDirError } from '../../domain/data-dir-error.ts'
+import { MARKER_FILE } from '../../platform/copy-of-store.ts'
 import { syncFolder } from '../../platform/durable-file.ts'
 import { handOver } from '../../platform/owner.ts'
-
-/** Says that the database of a data directory is a copy of a store's. */
-export const MARKER_FILE = 'replica.json'
 
 export type Marker = {
   /** The id in `svc.json`. */

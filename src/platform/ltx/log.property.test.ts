@@ -54,10 +54,10 @@ test('a copy that gets each batch is the database', async () => {
     change(db, pick)
     const log = openSync(`${file}-wal`, 'r')
     const batch = readWal(log, after)
+    const bytes = batch === null ? null : ltxOf(log, batch, { number, timestamp: 0 })
     closeSync(log)
-    if (batch === null) continue
+    if (batch === null || bytes === null) continue
     after = batch.next
-    const bytes = ltxOf(batch, { number, timestamp: 0 })
     const header = await applyLtx(new Blob([bytes]).stream(), target)
     expect(header).toEqual({
       pageSize: 4096,

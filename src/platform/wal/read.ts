@@ -11,11 +11,14 @@ const VERSION = 3_007_000
 /** Where reading goes on: in which run of the log (it begins again from time to time), and behind which frame. */
 export type WalPosition = { salt: bigint; offset: number; sum: Sum }
 
-/** What was committed since a position: the newest form of each page, and the size of the database in pages. */
+/** What was committed since a position. */
 export type WalBatch = {
   pageSize: number
-  pages: Map<number, Uint8Array>
+  /** Where the log has the newest form of each page. It stays there until the log begins again. */
+  pages: Map<number, number>
+  /** The size of the database in pages, at the end and where it was smallest. */
   commit: number
+  smallest: number
   next: WalPosition
 }
 
@@ -33,25 +36,50 @@ export function readWal(file: number, after: WalPosition | null): WalBatch | nul
   let sum = isSameRun ? after.sum : header.sum
   const frame = new Uint8Array(FRAME_HEADER + header.pageSize)
   const view = new DataView(frame.buffer)
-  const pages = new Map<number, Uint8Array>()
-  const open = new Map<number, Uint8Array>()
+  const pages = new Map<number, number>()
+  const open = new Map<number, number>()
+  let smallest = Number.POSITIVE_INFINITY
   let found: { commit: number; next: WalPosition } | null = null
   while (readSync(file, frame, 0, frame.length, at) === frame.length) {
     sum = frameSum(frame, header.isBigEndian, sum)
     if (view.getBigUint64(8) !== header.salt || !isSum(view, sum)) break
+    open.set(view.getUint32(0), at + FRAME_HEADER)
     at += frame.length
-    open.set(view.getUint32(0), frame.slice(FRAME_HEADER))
     const commit = view.getUint32(4)
     if (commit === 0) continue
-    for (const [page, data] of open) pages.set(page, data)
+    for (const [page, offset] of open) pages.set(page, offset)
     open.clear()
+    smallest = Math.min(smallest, commit)
     found = { commit, next: { salt: header.salt, offset: at, sum } }
   }
-  return found === null ? null : { pageSize: header.pageSize, pages: within(pages, found.commit), ...found }
+  if (found === null) return null
+  return { pageSize: header.pageSize, pages: within(pages, found.commit), smallest, ...found }
+}
+
+/** Whether anything stands behind the position, committed or not. Takes a few microseconds. */
+export function hasMore(file: number, after: WalPosition | null): boolean {
+  const header = readHeader(file)
+  if (header === null) return false
+  if (after?.salt !== header.salt) return true
+  const frame = new Uint8Array(FRAME_HEADER)
+  if (readSync(file, frame, 0, FRAME_HEADER, after.offset) < FRAME_HEADER) return false
+  return new DataView(frame.buffer).getBigUint64(8) === header.salt
+}
+
+/** How many frames of its run of the log a position has behind it. */
+export const framesBefore = ({ offset }: WalPosition, pageSize: number): number =>
+  (offset - HEADER_SIZE) / (FRAME_HEADER + pageSize)
+
+/** How many bytes a log of so many frames has behind a position. */
+export function bytesAfter(file: number, after: WalPosition | null, frames: number): number {
+  const header = readHeader(file)
+  if (header === null) return 0
+  const end = HEADER_SIZE + frames * (FRAME_HEADER + header.pageSize)
+  return Math.max(0, end - (after?.salt === header.salt ? after.offset : HEADER_SIZE))
 }
 
 /** A later transaction may have made the database smaller. */
-function within(pages: Map<number, Uint8Array>, commit: number): Map<number, Uint8Array> {
+function within(pages: Map<number, number>, commit: number): Map<number, number> {
   for (const page of pages.keys()) if (page > commit) pages.delete(page)
   return pages
 }

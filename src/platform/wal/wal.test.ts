@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { closeSync, copyFileSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { readWal, type WalBatch, type WalPosition } from './read.ts'
+import { framesBefore, hasMore, readWal, type WalBatch, type WalPosition } from './read.ts'
 
 let folder: string
 let file: string
@@ -29,17 +29,32 @@ function open(): Database {
   return opened
 }
 
-function read(after: WalPosition | null = null): WalBatch | null {
+function read(after: WalPosition | null = null): Read | null {
   const log = openSync(`${file}-wal`, 'r')
   try {
-    return readWal(log, after)
+    const batch = readWal(log, after)
+    if (batch === null) return null
+    expect(hasMore(log, after)).toBe(true)
+    const bytes = readFileSync(`${file}-wal`)
+    const pages = [...batch.pages].map(([page, at]) => [page, bytes.subarray(at, at + 4096)] as const)
+    return { ...batch, pages: new Map(pages) }
   } finally {
     closeSync(log)
   }
 }
 
+/** A batch with the pages that the log had then. */
+type Read = Omit<WalBatch, 'pages'> & { pages: Map<number, Uint8Array> }
+
+function hasAny(after: WalPosition | null): boolean {
+  const log = openSync(`${file}-wal`, 'r')
+  const found = hasMore(log, after)
+  closeSync(log)
+  return found
+}
+
 /** What the copy is once the pages of these batches are put into it. */
-function applied(...batches: (WalBatch | null)[]): Buffer {
+function applied(...batches: (Read | null)[]): Buffer {
   let bytes = readFileSync(join(folder, 'copy.db'))
   for (const batch of batches) {
     if (batch === null) continue
@@ -69,7 +84,14 @@ describe('the log', () => {
     const second = read(first?.next ?? null)
     expect(second).not.toBeNull()
     expect(read(second?.next ?? null)).toBeNull()
+    expect(hasAny(second?.next ?? null)).toBe(false)
     expect(applied(first, second)).toEqual(checkpointed())
+  })
+
+  test('says how many frames stand before a position, as SQLite counts them', () => {
+    fill(9000, 3)
+    const state = db.query<{ log: number }, []>('PRAGMA wal_checkpoint(NOOP)').get()
+    expect(framesBefore(read()?.next as WalPosition, 4096)).toBe(state?.log ?? 0)
   })
 
   test('holds nothing of a transaction that is not committed, or was taken back', () => {
@@ -78,9 +100,10 @@ describe('the log', () => {
     db.run('PRAGMA cache_size = 1')
     db.run('BEGIN')
     fill(4000, 50)
-    const meanwhile = read(before?.next ?? null)
+    const log = openSync(`${file}-wal`, 'r')
+    expect(readWal(log, before?.next ?? null)).toBeNull()
+    closeSync(log)
     db.run('ROLLBACK')
-    expect(meanwhile).toBeNull()
     fill(50)
     const after = read(before?.next ?? null)
     expect(applied(before, after)).toEqual(checkpointed())
@@ -102,6 +125,7 @@ describe('the log', () => {
     db.run('VACUUM')
     const batch = read()
     expect(Math.max(...(batch?.pages.keys() ?? []))).toBeLessThanOrEqual(batch?.commit ?? 0)
+    expect(batch?.smallest).toBe(2)
     expect(applied(batch)).toEqual(checkpointed())
   })
 
