@@ -22,104 +22,87 @@ CREATE TABLE cdn_purges (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX cdn_purges_due ON cdn_purges (target, due_at);
 
-CREATE TRIGGER cdn_aliases_insert AFTER INSERT ON aliases BEGIN
-  INSERT INTO cdn_purges (key, target) SELECT 'a-' || NEW.id, t.id FROM cdn_targets t WHERE true
+-- A key written into this view is purged from all targets.
+CREATE VIEW cdn_stale AS SELECT key FROM cdn_purges;
+CREATE TRIGGER cdn_stale_insert INSTEAD OF INSERT ON cdn_stale BEGIN
+  INSERT INTO cdn_purges (key, target) SELECT NEW.key, id FROM cdn_targets WHERE true
     ON CONFLICT DO UPDATE SET version = version + 1, is_again = 0, due_at = 0, tries = 0, first_tried_at = NULL;
+END;
+
+CREATE TRIGGER cdn_aliases_insert AFTER INSERT ON aliases BEGIN
+  INSERT INTO cdn_stale SELECT 'a-' || NEW.id;
 END;
 CREATE TRIGGER cdn_aliases_update AFTER UPDATE ON aliases BEGIN
-  INSERT INTO cdn_purges (key, target) SELECT 'a-' || NEW.id, t.id FROM cdn_targets t WHERE true
-    ON CONFLICT DO UPDATE SET version = version + 1, is_again = 0, due_at = 0, tries = 0, first_tried_at = NULL;
+  INSERT INTO cdn_stale SELECT 'a-' || NEW.id;
 END;
 CREATE TRIGGER cdn_aliases_delete AFTER DELETE ON aliases BEGIN
-  INSERT INTO cdn_purges (key, target) SELECT 'a-' || OLD.id, t.id FROM cdn_targets t WHERE true
-    ON CONFLICT DO UPDATE SET version = version + 1, is_again = 0, due_at = 0, tries = 0, first_tried_at = NULL;
+  INSERT INTO cdn_stale SELECT 'a-' || OLD.id;
 END;
 CREATE TRIGGER cdn_deployments_insert AFTER INSERT ON deployments WHEN NEW.version > 1 BEGIN
-  INSERT INTO cdn_purges (key, target) SELECT 'd-' || d.id, t.id FROM cdn_targets t JOIN deployments d WHERE d.id = (SELECT id FROM deployments WHERE project_id = NEW.project_id AND commit_sha = NEW.commit_sha
-    AND version < NEW.version ORDER BY version DESC LIMIT 1)
-    ON CONFLICT DO UPDATE SET version = version + 1, is_again = 0, due_at = 0, tries = 0, first_tried_at = NULL;
+  INSERT INTO cdn_stale SELECT 'd-' || d.id FROM deployments d
+    WHERE d.project_id = NEW.project_id AND d.commit_sha = NEW.commit_sha AND d.version < NEW.version
+    ORDER BY d.version DESC LIMIT 1;
 END;
 CREATE TRIGGER cdn_deployments_update AFTER UPDATE OF base_path, file_count, total_size, revision ON deployments BEGIN
-  INSERT INTO cdn_purges (key, target) SELECT 'd-' || NEW.id, t.id FROM cdn_targets t WHERE true
-    ON CONFLICT DO UPDATE SET version = version + 1, is_again = 0, due_at = 0, tries = 0, first_tried_at = NULL;
+  INSERT INTO cdn_stale SELECT 'd-' || NEW.id;
 END;
 CREATE TRIGGER cdn_deployments_delete AFTER DELETE ON deployments BEGIN
-  INSERT INTO cdn_purges (key, target) SELECT 'd-' || OLD.id, t.id FROM cdn_targets t WHERE true
-    ON CONFLICT DO UPDATE SET version = version + 1, is_again = 0, due_at = 0, tries = 0, first_tried_at = NULL;
+  INSERT INTO cdn_stale SELECT 'd-' || OLD.id;
 END;
 CREATE TRIGGER cdn_routing_insert AFTER INSERT ON deployment_routing BEGIN
-  INSERT INTO cdn_purges (key, target) SELECT 'd-' || NEW.deployment_id, t.id FROM cdn_targets t WHERE true
-    ON CONFLICT DO UPDATE SET version = version + 1, is_again = 0, due_at = 0, tries = 0, first_tried_at = NULL;
+  INSERT INTO cdn_stale SELECT 'd-' || NEW.deployment_id;
 END;
 CREATE TRIGGER cdn_routing_delete AFTER DELETE ON deployment_routing BEGIN
-  INSERT INTO cdn_purges (key, target) SELECT 'd-' || OLD.deployment_id, t.id FROM cdn_targets t WHERE true
-    ON CONFLICT DO UPDATE SET version = version + 1, is_again = 0, due_at = 0, tries = 0, first_tried_at = NULL;
+  INSERT INTO cdn_stale SELECT 'd-' || OLD.deployment_id;
 END;
 CREATE TRIGGER cdn_labels_update AFTER UPDATE ON host_labels WHEN OLD.deployment_id IS NOT NULL BEGIN
-  INSERT INTO cdn_purges (key, target) SELECT 'd-' || OLD.deployment_id, t.id FROM cdn_targets t WHERE true
-    ON CONFLICT DO UPDATE SET version = version + 1, is_again = 0, due_at = 0, tries = 0, first_tried_at = NULL;
+  INSERT INTO cdn_stale SELECT 'd-' || OLD.deployment_id;
 END;
 CREATE TRIGGER cdn_projects_update AFTER UPDATE ON projects BEGIN
-  INSERT INTO cdn_purges (key, target) SELECT 'p-' || NEW.id, t.id FROM cdn_targets t WHERE true
-    ON CONFLICT DO UPDATE SET version = version + 1, is_again = 0, due_at = 0, tries = 0, first_tried_at = NULL;
+  INSERT INTO cdn_stale SELECT 'p-' || NEW.id;
 END;
 CREATE TRIGGER cdn_projects_delete AFTER DELETE ON projects BEGIN
-  INSERT INTO cdn_purges (key, target) SELECT 'p-' || OLD.id, t.id FROM cdn_targets t WHERE true
-    ON CONFLICT DO UPDATE SET version = version + 1, is_again = 0, due_at = 0, tries = 0, first_tried_at = NULL;
+  INSERT INTO cdn_stale SELECT 'p-' || OLD.id;
 END;
 CREATE TRIGGER cdn_proxy_rules_insert AFTER INSERT ON proxy_rules BEGIN
-  INSERT INTO cdn_purges (key, target) SELECT 'p-' || NEW.project_id, t.id FROM cdn_targets t WHERE true
-    ON CONFLICT DO UPDATE SET version = version + 1, is_again = 0, due_at = 0, tries = 0, first_tried_at = NULL;
+  INSERT INTO cdn_stale SELECT 'p-' || NEW.project_id;
 END;
 CREATE TRIGGER cdn_proxy_rules_update AFTER UPDATE ON proxy_rules BEGIN
-  INSERT INTO cdn_purges (key, target) SELECT 'p-' || NEW.project_id, t.id FROM cdn_targets t WHERE true
-    ON CONFLICT DO UPDATE SET version = version + 1, is_again = 0, due_at = 0, tries = 0, first_tried_at = NULL;
+  INSERT INTO cdn_stale SELECT 'p-' || NEW.project_id;
 END;
 CREATE TRIGGER cdn_proxy_rules_delete AFTER DELETE ON proxy_rules BEGIN
-  INSERT INTO cdn_purges (key, target) SELECT 'p-' || OLD.project_id, t.id FROM cdn_targets t WHERE true
-    ON CONFLICT DO UPDATE SET version = version + 1, is_again = 0, due_at = 0, tries = 0, first_tried_at = NULL;
+  INSERT INTO cdn_stale SELECT 'p-' || OLD.project_id;
 END;
 CREATE TRIGGER cdn_rule_sets_update AFTER UPDATE ON rule_sets BEGIN
-  INSERT INTO cdn_purges (key, target) SELECT 'p-' || NEW.project_id, t.id FROM cdn_targets t WHERE true
-    ON CONFLICT DO UPDATE SET version = version + 1, is_again = 0, due_at = 0, tries = 0, first_tried_at = NULL;
+  INSERT INTO cdn_stale SELECT 'p-' || NEW.project_id;
 END;
 CREATE TRIGGER cdn_rule_sets_delete AFTER DELETE ON rule_sets BEGIN
-  INSERT INTO cdn_purges (key, target) SELECT 'p-' || OLD.project_id, t.id FROM cdn_targets t WHERE true
-    ON CONFLICT DO UPDATE SET version = version + 1, is_again = 0, due_at = 0, tries = 0, first_tried_at = NULL;
+  INSERT INTO cdn_stale SELECT 'p-' || OLD.project_id;
 END;
 CREATE TRIGGER cdn_rule_set_aliases_insert AFTER INSERT ON rule_set_aliases BEGIN
-  INSERT INTO cdn_purges (key, target) SELECT 'p-' || a.project_id, t.id FROM cdn_targets t JOIN aliases a WHERE a.id = NEW.alias_id
-    ON CONFLICT DO UPDATE SET version = version + 1, is_again = 0, due_at = 0, tries = 0, first_tried_at = NULL;
+  INSERT INTO cdn_stale SELECT 'p-' || a.project_id FROM aliases a WHERE a.id = NEW.alias_id;
 END;
 CREATE TRIGGER cdn_rule_set_aliases_update AFTER UPDATE ON rule_set_aliases BEGIN
-  INSERT INTO cdn_purges (key, target) SELECT 'p-' || a.project_id, t.id FROM cdn_targets t JOIN aliases a WHERE a.id = NEW.alias_id
-    ON CONFLICT DO UPDATE SET version = version + 1, is_again = 0, due_at = 0, tries = 0, first_tried_at = NULL;
+  INSERT INTO cdn_stale SELECT 'p-' || a.project_id FROM aliases a WHERE a.id = NEW.alias_id;
 END;
 CREATE TRIGGER cdn_rule_set_aliases_delete AFTER DELETE ON rule_set_aliases BEGIN
-  INSERT INTO cdn_purges (key, target) SELECT 'p-' || a.project_id, t.id FROM cdn_targets t JOIN aliases a WHERE a.id = OLD.alias_id
-    ON CONFLICT DO UPDATE SET version = version + 1, is_again = 0, due_at = 0, tries = 0, first_tried_at = NULL;
+  INSERT INTO cdn_stale SELECT 'p-' || a.project_id FROM aliases a WHERE a.id = OLD.alias_id;
 END;
 CREATE TRIGGER cdn_domains_insert AFTER INSERT ON domains BEGIN
-  INSERT INTO cdn_purges (key, target) SELECT 'p-' || NEW.project_id, t.id FROM cdn_targets t WHERE true
-    ON CONFLICT DO UPDATE SET version = version + 1, is_again = 0, due_at = 0, tries = 0, first_tried_at = NULL;
+  INSERT INTO cdn_stale SELECT 'p-' || NEW.project_id;
 END;
 CREATE TRIGGER cdn_domains_update AFTER UPDATE OF project_id, hostname, alias, path_prefix, is_public, is_spa, required_role, redirect_to, verified_at ON domains BEGIN
-  INSERT INTO cdn_purges (key, target) SELECT 'p-' || NEW.project_id, t.id FROM cdn_targets t WHERE true
-    ON CONFLICT DO UPDATE SET version = version + 1, is_again = 0, due_at = 0, tries = 0, first_tried_at = NULL;
+  INSERT INTO cdn_stale SELECT 'p-' || OLD.project_id UNION SELECT 'p-' || NEW.project_id;
 END;
 CREATE TRIGGER cdn_domains_delete AFTER DELETE ON domains BEGIN
-  INSERT INTO cdn_purges (key, target) SELECT 'p-' || OLD.project_id, t.id FROM cdn_targets t WHERE true
-    ON CONFLICT DO UPDATE SET version = version + 1, is_again = 0, due_at = 0, tries = 0, first_tried_at = NULL;
+  INSERT INTO cdn_stale SELECT 'p-' || OLD.project_id;
 END;
 CREATE TRIGGER cdn_traffic_insert AFTER INSERT ON traffic BEGIN
-  INSERT INTO cdn_purges (key, target) SELECT 'p-' || o.project_id, t.id FROM cdn_targets t JOIN domains o WHERE o.id = NEW.domain_id
-    ON CONFLICT DO UPDATE SET version = version + 1, is_again = 0, due_at = 0, tries = 0, first_tried_at = NULL;
+  INSERT INTO cdn_stale SELECT 'p-' || o.project_id FROM domains o WHERE o.id = NEW.domain_id;
 END;
 CREATE TRIGGER cdn_traffic_update AFTER UPDATE ON traffic BEGIN
-  INSERT INTO cdn_purges (key, target) SELECT 'p-' || o.project_id, t.id FROM cdn_targets t JOIN domains o WHERE o.id = NEW.domain_id
-    ON CONFLICT DO UPDATE SET version = version + 1, is_again = 0, due_at = 0, tries = 0, first_tried_at = NULL;
+  INSERT INTO cdn_stale SELECT 'p-' || o.project_id FROM domains o WHERE o.id = NEW.domain_id;
 END;
 CREATE TRIGGER cdn_traffic_delete AFTER DELETE ON traffic BEGIN
-  INSERT INTO cdn_purges (key, target) SELECT 'p-' || o.project_id, t.id FROM cdn_targets t JOIN domains o WHERE o.id = OLD.domain_id
-    ON CONFLICT DO UPDATE SET version = version + 1, is_again = 0, due_at = 0, tries = 0, first_tried_at = NULL;
+  INSERT INTO cdn_stale SELECT 'p-' || o.project_id FROM domains o WHERE o.id = OLD.domain_id;
 END;

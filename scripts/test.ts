@@ -69,6 +69,8 @@ async function unitTests(patterns: string[]): Promise<Count> {
       // bunfig.toml has no place for it, and what a preloaded file sets holds for the first file of tests alone.
       '--timeout',
       isLong ? '3600000' : '60000',
+      // A file at a time on each core. The files of a worker share their modules, as those of one process do.
+      ...(isLong ? [] : [`--parallel=${navigator.hardwareConcurrency}`, '--no-isolate']),
       ...(patterns.length > 0 ? patterns : TESTED),
       // They need a real store and cache: `npm run test:store`.
       '--path-ignore-patterns',

@@ -140,9 +140,9 @@ describe.each([
     }
     const { alias, projectId } = await productionOf(repo)
     const deployments = await listOf(`/api/deployments?projectId=${projectId}`)
-    const slow = Array.from({ length: 50 }, () => '  - { path: /long.html, contains: the end }')
+    const slow = Array.from({ length: 20 }, () => '  - { path: /long.html, contains: the end }')
     const checks = `startPage: false\nchecks:\n${slow.join('\n')}\n`
-    write({ '.svc/checks.yaml': checks, 'long.html': `${'x'.repeat(4_000_000)}the end` })
+    write({ '.svc/checks.yaml': checks, 'long.html': `${'x'.repeat(1_000_000)}the end` })
     let isOver = false
     const publishing = publish(repo, false).finally(() => {
       isOver = true

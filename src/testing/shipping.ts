@@ -19,13 +19,15 @@ export class Shipping {
   deposed = 0
   db: Db
   shipper: Shipper
+  readonly #own: Partial<ShippingOptions>
   #starts = 0
 
-  constructor(own: Partial<ShippingOptions> = {}, server: ObjectServer = startObjectServer()) {
-    this.server = server
+  constructor(own: Partial<ShippingOptions> = {}) {
+    this.server = startObjectServer()
+    this.#own = own
     this.#newFolder()
     this.db = this.#open()
-    this.shipper = this.#ship({ number: 0, ...own })
+    this.shipper = this.#ship(0)
   }
 
   #newFolder(): void {
@@ -59,7 +61,7 @@ export class Shipping {
     return db
   }
 
-  #ship(own: Partial<ShippingOptions> & { number: number }): Shipper {
+  #ship(number: number): Shipper {
     const write = (line: string) => this.lines.push(line)
     return startShipping(this.db, {
       store: this.store(),
@@ -70,7 +72,8 @@ export class Shipping {
       onDeposed: () => {
         this.deposed += 1
       },
-      ...own,
+      number,
+      ...this.#own,
     })
   }
 
@@ -86,7 +89,9 @@ export class Shipping {
     copyFileSync(from, this.file)
     await this.apply(this.file, marked)
     this.db = this.#open()
-    this.shipper = this.#ship({ number: this.numbers().at(-1) ?? 0 })
+    const end = this.numbers().at(-1) ?? 0
+    this.marks.push(end)
+    this.shipper = this.#ship(end)
   }
 
   /** Objects of the log, in order. */

@@ -87,6 +87,8 @@ function showDeployment(
 ): Response {
   const looking = lookAt(ctx, request, id)
   const deployment = getDeployment(ctx, looking.grant, deploymentId)
+  const held = heldRelease(ctx, looking.grant, deploymentId)
+  const done = held === null ? 'Published.' : 'Uploaded, and held back: see below.'
   return page(
     deploymentPage({
       ...looking,
@@ -96,13 +98,12 @@ function showDeployment(
       versions: versionsOf(ctx, looking, deployment),
       waysBack: hasStartPage(ctx, looking.grant, deploymentId) ? null : waysBack(ctx, looking, deployment),
       report: reportOf(ctx, deploymentId),
-      held: heldRelease(ctx, looking.grant, deploymentId),
+      held,
       before: beforeOf(ctx, looking, deployment),
       failed,
       notices: doneNotice(request, {
-        published: 'Published.',
-        unwrapped:
-          'Published. Everything was in one folder, which was taken away: its content is at the top.',
+        published: done,
+        unwrapped: `${done} Everything was in one folder, which was taken away: its content is at the top.`,
         created: 'The alias was created.',
         released: 'Released, although checks failed.',
       }),

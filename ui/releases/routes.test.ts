@@ -74,10 +74,13 @@ test('a release that is held back is shown with what failed, and released all th
     body: form,
     headers: { origin: 'http://localhost' },
   })
-  const page = published.headers.get('location')?.split('?')[0] ?? ''
+  const shownNext = published.headers.get('location') ?? ''
+  const page = shownNext.split('?')[0] ?? ''
   expect(page).toContain('/deployments/')
   expect(await shown()).toBe('old')
-  const text = await read(page)
+  const text = await read(shownNext)
+  expect(text).toContain('Uploaded, and held back: see below.')
+  expect(text).not.toContain('Published.')
   expect(text).toContain('Held back by its checks')
   expect(text).toContain('the answer is 404, not 200')
   expect((await post({ intent: 'release' }, page)).headers.get('location')).toBe(`${page}?done=released`)

@@ -12,8 +12,6 @@ import { ltxBody } from './body.ts'
 import type { Snapshot } from './checkpoints.ts'
 import type { LogFiles } from './log-files.ts'
 
-/** A new base after so much log: who restores reads one base and at most about twice this. contract 18 §2. */
-const DUE_BYTES = 64 * 2 ** 20
 const KEPT_BASES = 2
 const KEPT_LOG_MS = 3_600_000
 
@@ -23,6 +21,8 @@ type BasesOptions = {
   now: () => number
   files: LogFiles
   signal: AbortSignal
+  /** A new one after so much log: who restores reads one base and at most about twice this. */
+  dueBytes: number
   /** Whether one is due whatever the log has: the schema was migrated. */
   isDue: boolean
 }
@@ -30,8 +30,8 @@ type BasesOptions = {
 /** Every page of the database, from time to time, so that nobody has to read the log from its beginning. */
 export class Bases {
   readonly #options: BasesOptions
-  /** Of log since the last base; unknown until the store was asked. */
-  #bytes: number | null = null
+  /** Of log since the last base, once what the store has is counted. */
+  #bytes = 0
   #isDue: boolean
 
   constructor(options: BasesOptions) {
@@ -40,11 +40,11 @@ export class Bases {
   }
 
   shipped(bytes: number): void {
-    if (this.#bytes !== null) this.#bytes += bytes
+    this.#bytes += bytes
   }
 
   isDue(): boolean {
-    return this.#isDue || (this.#bytes ?? 0) >= DUE_BYTES
+    return this.#isDue || this.#bytes >= this.#options.dueBytes
   }
 
   /** What the store has: `number` is the last of the log that is not told to `shipped`. */
@@ -54,14 +54,14 @@ export class Bases {
     let bytes = 0
     for await (const { key, sizeBytes } of store.list(LOG_FOLDER, { after: afterLog(last), signal }))
       if ((numberOfLog(key) ?? Number.POSITIVE_INFINITY) <= number) bytes += sizeBytes
-    this.#bytes = (this.#bytes ?? 0) + bytes
+    this.#bytes += bytes
   }
 
   /** Makes one of what the snapshot holds, which may be released when `hasRead` is called, and removes what is not needed any more. */
   async make(snapshot: Snapshot, hasRead: () => void): Promise<void> {
     const { store, epoch, now, files, signal } = this.#options
     const { number, pageSize, commit } = snapshot
-    const begunAt = this.#bytes ?? 0
+    const before = this.#bytes
     const header = { pageSize, commit, first: 1, last: number, timestamp: now() }
     const content = { count: commit, file: files.newTmp(), stop: signal }
     const base = await ltxBody(header, allPages(files, snapshot), content).finally(hasRead)
@@ -72,7 +72,7 @@ export class Bases {
       await base.discard()
     }
     this.#isDue = false
-    this.#bytes = Math.max(0, (this.#bytes ?? 0) - begunAt)
+    this.#bytes -= before
     await this.#prune()
   }
 
@@ -86,7 +86,7 @@ export class Bases {
     for (const { key } of bases.slice(0, -KEPT_BASES)) await store.delete(key, { signal })
     // From its beginning on, so that what is left never has a gap.
     for (const { key, number, modifiedAt } of await this.#listed(LOG_FOLDER, numberOfLog)) {
-      if (number > oldest || modifiedAt === null || modifiedAt > now() - KEPT_LOG_MS) return
+      if (number >= oldest || modifiedAt === null || modifiedAt > now() - KEPT_LOG_MS) return
       await store.delete(key, { signal })
     }
   }

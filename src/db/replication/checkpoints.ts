@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { framesBefore, readWal, type WalBatch, type WalPosition } from '../../platform/wal/read.ts'
-import { checkpointApart, DUE_PAGES, logState } from '../checkpoint.ts'
+import { checkpointApart, logState } from '../checkpoint.ts'
 import type { Db } from '../open.ts'
 import type { Hold, Holds } from './holds.ts'
 import type { LogFiles } from './log-files.ts'
@@ -20,10 +20,15 @@ export type Told = {
   failed(error: unknown): void
 }
 
+export type Due = {
+  /** So many pages of the log are copied. */
+  pages: number
+  /** So many objects are, however few pages they have: a start after a crash reads each of them. */
+  objects: number
+}
+
 /** So few frames are copied into the file in one turn. */
 const FEW_PAGES = 500
-/** After so many objects they are copied, however few pages they have: a start after a crash reads each of them. */
-const MANY_OBJECTS = 500
 
 /**
  * Copies the log into the file of the database and begins it anew, but never what is not in the store: a start takes the file for
@@ -44,11 +49,14 @@ export class Checkpoints {
   #triedAt = 0
   #running: Promise<void> | undefined
 
-  constructor(db: Db, files: LogFiles, holds: Holds, told: Told) {
+  readonly #due: Due
+
+  constructor(db: Db, { files, holds, told, due }: { files: LogFiles; holds: Holds; told: Told; due: Due }) {
     this.#db = db
     this.#files = files
     this.#holds = holds
     this.#told = told
+    this.#due = due
     this.#held = db.hold ?? holds.begin()
   }
 
@@ -72,9 +80,10 @@ export class Checkpoints {
     const state = logState(this.#db.sqlite)
     if (state === null || !this.#db.isInPlace()) return
     const isFew = state.log - state.checkpointed <= FEW_PAGES
-    if (state.log >= DUE_PAGES && isFew && this.#beginAnew()) return
+    if (state.log >= this.#due.pages && isFew && this.#beginAnew()) return
     const isDue =
-      this.#last.frames - state.checkpointed >= DUE_PAGES || this.#objects - this.#triedAt >= MANY_OBJECTS
+      this.#last.frames - state.checkpointed >= this.#due.pages ||
+      this.#objects - this.#triedAt >= this.#due.objects
     const snapshot = isDue ? this.snapshot() : null
     if (snapshot !== null) this.#run(() => this.#copy(snapshot).finally(() => snapshot.hold.release()))
   }

@@ -5,12 +5,12 @@ import type { Log } from '../../platform/log.ts'
 import { allPages, changedPages, headerOf } from '../../platform/ltx/of-wal.ts'
 import type { Created, ObjectStore } from '../../platform/object-store.ts'
 import { bytesAfter, hasMore, readWal, type WalPosition } from '../../platform/wal/read.ts'
-import { logState } from '../checkpoint.ts'
+import { DUE_PAGES, logState } from '../checkpoint.ts'
 import { diskFailed, inTurns, type LogSync } from '../log-sync.ts'
 import type { Db } from '../open.ts'
 import { Bases } from './bases.ts'
 import { ltxBody, type ObjectBody } from './body.ts'
-import { Checkpoints, type Shipped } from './checkpoints.ts'
+import { Checkpoints, type Due, type Shipped } from './checkpoints.ts'
 import { Holds } from './holds.ts'
 import { LogFiles } from './log-files.ts'
 
@@ -27,6 +27,8 @@ export type ShippingOptions = {
   onDeposed(): void
   /** Whether a base is due at once: the schema was migrated. */
   wantsBase?: boolean
+  /** When the log is copied into the file, and a base is made. */
+  due?: Partial<Due & { baseBytes: number }>
 }
 
 export type ShipperState = {
@@ -47,12 +49,13 @@ export type Shipper = LogSync & {
   stop(): Promise<void>
 }
 
+const DUE = { pages: DUE_PAGES, objects: 500, baseBytes: 64 * 2 ** 20 }
 /** What nobody waits for goes out within two of these. */
 const TICK_MS = 400
 const RETRY_MS = 1_000
 const BASE_RETRY_MS = 60_000
 /** A stopping server has no more time for a store that does not answer. */
-const STOP_MS = 5_000
+const STOP_MS = 2_000
 
 /**
  * From now on what is committed is durable when it is in the store. Open the database with `isShipped`, and when its file is what
@@ -105,19 +108,21 @@ class LogShipper implements Shipper {
     this.number = options.number
     this.#files = new LogFiles(db.sqlite.filename)
     this.#holds = new Holds(db.sqlite.filename)
-    this.#checkpoints = new Checkpoints(db, this.#files, this.#holds, {
-      markShipped: (number) => options.markShipped(number),
-      failed: (error) => options.log.error('the log was not copied into the database', { error }),
+    const due = { ...DUE, ...options.due }
+    this.#checkpoints = new Checkpoints(db, {
+      files: this.#files,
+      holds: this.#holds,
+      told: {
+        markShipped: (number) => options.markShipped(number),
+        failed: (error) => options.log.error('the log was not copied into the database', { error }),
+      },
+      due,
     })
     const { store, epoch, now, wantsBase = false } = options
     const signal = this.#stopping.signal
-    this.#bases = new Bases({ store, epoch, now, files: this.#files, signal, isDue: wantsBase })
-    this.#making = this.#bases
-      .count(options.number)
-      .catch((error) => this.#baseFailed(error))
-      .finally(() => {
-        this.#making = undefined
-      })
+    const bases = { store, epoch, now, files: this.#files, signal, isDue: wantsBase }
+    this.#bases = new Bases({ ...bases, dueBytes: due.baseBytes })
+    this.#apart(() => this.#bases.count(options.number))
     this.#ticks = setInterval(() => this.#tick(), TICK_MS)
     this.#ticks.unref()
   }
@@ -278,8 +283,12 @@ class LogShipper implements Shipper {
     if (this.#making !== undefined || !this.#bases.isDue() || performance.now() < this.#baseAfter) return
     const snapshot = this.#checkpoints.snapshot()
     if (snapshot === null) return
-    this.#making = this.#bases
-      .make(snapshot, () => snapshot.hold.release())
+    this.#apart(() => this.#bases.make(snapshot, () => snapshot.hold.release()))
+  }
+
+  /** Work on bases, one at a time. */
+  #apart(work: () => Promise<void>): void {
+    this.#making = work()
       .catch((error) => this.#baseFailed(error))
       .finally(() => {
         this.#making = undefined

@@ -18,13 +18,9 @@ export function replaceTargets(db: Db, urls: readonly string[]): void {
   ).run(json)
 }
 
-/** Writes a key for all targets; a key that waits begins anew. As the triggers of 0031 do. */
+/** Writes a key for all targets; a key that waits begins anew. */
 export const insertPurge = (db: Db, key: string): void =>
-  void prepared(
-    db,
-    `INSERT INTO cdn_purges (key, target) SELECT ?, id FROM cdn_targets WHERE true ON CONFLICT DO UPDATE SET
-       version = version + 1, is_again = 0, due_at = 0, tries = 0, first_tried_at = NULL`,
-  ).run(key)
+  void prepared(db, 'INSERT INTO cdn_stale (key) VALUES (?)').run(key)
 
 /** The targets for which something is due and that did not ask to be left alone, without those in `apart`. */
 export const listDueTargets = (db: Db, now: number, apart: readonly number[]): Target[] =>

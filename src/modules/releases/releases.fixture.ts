@@ -1,6 +1,8 @@
+import { afterAll, beforeAll, beforeEach } from 'bun:test'
 import { zip } from '../../platform/archive/zip.fixture.ts'
-import { SEED_OWNER } from '../../testing/seed.ts'
-import type { TestApp } from '../../testing/test-app.ts'
+import { ask as askJson } from '../../testing/ask.ts'
+import { SEED_OWNER, type Seeded, seedDeployment } from '../../testing/seed.ts'
+import { type TestApp, testApp } from '../../testing/test-app.ts'
 import { tar } from '../deployments/upload/upload.fixture.ts'
 import type { Release } from './model.ts'
 import { siteEngine } from './site-port.ts'
@@ -22,6 +24,36 @@ type Answer = {
 }
 
 export const REPOSITORY = 'acme/web'
+
+/** An app with the project acme/web and one deployment of `files`. Each test has a name for an alias of its own. */
+export function withWebSite(files: Files, seedAlias?: string) {
+  const world = {
+    app: undefined as unknown as TestApp,
+    seeded: undefined as unknown as Seeded,
+    alias: '',
+    nextSha,
+    call: (method: string, path: string, json?: unknown) =>
+      askJson(world.app, method, path, { as: SEED_OWNER, ...(json === undefined ? {} : { json }) }),
+  }
+  let count = 0
+  function nextSha(): string {
+    count += 1
+    return count.toString(16).padStart(40, '0')
+  }
+  beforeAll(async () => {
+    world.app = await testApp()
+    const site = { owner: 'acme', repo: 'web', sha: 'f'.repeat(40), files }
+    world.seeded = await seedDeployment(
+      world.app,
+      seedAlias === undefined ? site : { ...site, alias: seedAlias },
+    )
+  })
+  beforeEach(() => {
+    world.alias = `site-${count}`
+  })
+  afterAll(() => world.app.close())
+  return world
+}
 
 function formOf(files: Files, fields: Fields): FormData {
   const form = new FormData()

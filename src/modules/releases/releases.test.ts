@@ -1,36 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { ask } from '../../testing/ask.ts'
-import { SEED_OWNER, type Seeded, seedDeployment } from '../../testing/seed.ts'
-import { type TestApp, testApp } from '../../testing/test-app.ts'
-import { type Fields, type Files, holdChecks, UPLOADS, upload } from './releases.fixture.ts'
+import { describe, expect, test } from 'bun:test'
+import { SEED_OWNER } from '../../testing/seed.ts'
+import { type Fields, type Files, holdChecks, UPLOADS, upload, withWebSite } from './releases.fixture.ts'
 
 /** Checked releases by all four uploads. contract 13 §8. */
-let app: TestApp
-let seeded: Seeded
-beforeAll(async () => {
-  app = await testApp()
-  seeded = await seedDeployment(app, {
-    owner: 'acme',
-    repo: 'web',
-    sha: 'f'.repeat(40),
-    alias: 'live',
-    files: { 'index.html': 'old' },
-  })
-})
-afterAll(() => app.close())
-
-let count = 0
-let alias = ''
-beforeEach(() => {
-  alias = `site-${count}`
-})
-const nextSha = (): string => {
-  count += 1
-  return count.toString(16).padStart(40, '0')
-}
-
-const call = (method: string, path: string, json?: unknown) =>
-  ask(app, method, path, { as: SEED_OWNER, ...(json === undefined ? {} : { json }) })
+const site = withWebSite({ 'index.html': 'old' }, 'live')
+const { call, nextSha } = site
 
 const checks = (text: string) => `startPage: false\nchecks:\n${text}`
 const MUST_HAVE_A = checks('  - { name: page a, path: /a.html, contains: hello }\n')
@@ -38,12 +12,12 @@ const GOOD: Files = { 'index.html': 'x', 'a.html': 'hello you', '.svc/checks.yam
 const BAD: Files = { 'index.html': 'x', 'b.html': 'b', '.svc/checks.yaml': MUST_HAVE_A }
 
 const publish = (files: Files, fields: Fields = {}, by = upload) =>
-  by(app, files, { commitSha: nextSha(), alias, ...fields })
+  by(site.app, files, { commitSha: nextSha(), alias: site.alias, ...fields })
 
 type AliasNow = { id: string; deploymentId: string; isPreview: boolean }
 
-async function aliasNow(name = alias): Promise<AliasNow | undefined> {
-  const { body } = await call('GET', `/api/aliases?projectId=${seeded.projectId}&name=${name}`)
+async function aliasNow(name = site.alias): Promise<AliasNow | undefined> {
+  const { body } = await call('GET', `/api/aliases?projectId=${site.seeded.projectId}&name=${name}`)
   return (body['data'] as AliasNow[])[0]
 }
 
@@ -57,7 +31,7 @@ describe.each(Object.entries(UPLOADS))('by %s', (kind, by) => {
       201,
       {
         status: 'passed',
-        alias,
+        alias: site.alias,
         checks: [{ name: 'page a', path: '/a.html', ok: true, message: null }],
       },
       true,
@@ -67,7 +41,7 @@ describe.each(Object.entries(UPLOADS))('by %s', (kind, by) => {
       201,
       {
         status: 'failed',
-        alias,
+        alias: site.alias,
         checks: [{ name: 'page a', path: '/a.html', ok: false, message: 'the answer is 404, not 200' }],
       },
       false,
@@ -77,7 +51,7 @@ describe.each(Object.entries(UPLOADS))('by %s', (kind, by) => {
     const forced = await publish(BAD, { force: 'true' }, by)
     expect([forced.status, forced.body.release?.status, forced.body.published]).toEqual([201, 'forced', true])
     expect(await aliasNow()).toMatchObject({ deploymentId: idOf(forced.body) })
-    const row = app.ctx.db.sqlite
+    const row = site.app.ctx.db.sqlite
       .query<{ after: string }, []>(
         "SELECT after FROM audit_log WHERE action = 'release.force' ORDER BY rowid DESC",
       )
@@ -87,30 +61,30 @@ describe.each(Object.entries(UPLOADS))('by %s', (kind, by) => {
 
   test('locked: nothing is checked, nothing moves', async () => {
     const first = await publish({ 'index.html': kind }, {}, by)
-    expect(first.body.release).toEqual({ status: 'moved', alias, checks: [] })
+    expect(first.body.release).toEqual({ status: 'moved', alias: site.alias, checks: [] })
     await call('PATCH', `/api/aliases/${(await aliasNow())?.id}`, { isLocked: true })
     const second = await publish(GOOD, {}, by)
     expect([second.status, second.body.release, second.body.published]).toEqual([
       201,
-      { status: 'locked', alias, checks: [] },
+      { status: 'locked', alias: site.alias, checks: [] },
       false,
     ])
   })
 
   test('overtaken: it stays where somebody put it', async () => {
     const first = await publish({ 'index.html': kind }, {}, by)
-    const hold = holdChecks(app)
+    const hold = holdChecks(site.app)
     const publishing = publish(GOOD, {}, by)
     await hold.reached
     const id = (await aliasNow())?.id
-    expect((await call('PATCH', `/api/aliases/${id}`, { deploymentId: seeded.deploymentId })).status).toBe(
-      200,
-    )
+    expect(
+      (await call('PATCH', `/api/aliases/${id}`, { deploymentId: site.seeded.deploymentId })).status,
+    ).toBe(200)
     hold.release()
     const { status, body } = await publishing
     expect([status, body.release?.status, body.published]).toEqual([201, 'overtaken', false])
-    expect(await aliasNow()).toMatchObject({ deploymentId: seeded.deploymentId })
-    expect(idOf(first.body)).not.toBe(seeded.deploymentId)
+    expect(await aliasNow()).toMatchObject({ deploymentId: site.seeded.deploymentId })
+    expect(idOf(first.body)).not.toBe(site.seeded.deploymentId)
   })
 
   test('a wrong checks file refuses the publish, and nothing is kept', async () => {
@@ -123,20 +97,20 @@ describe.each(Object.entries(UPLOADS))('by %s', (kind, by) => {
     for (const place of ['1:12', '3:11', '4:13', '5:7', '6:1'])
       expect(message).toContain(`.svc/checks.yaml:${place} `)
     expect(await aliasNow()).toBeUndefined()
-    const rows = app.ctx.db.sqlite.query('SELECT 1 FROM deployments WHERE commit_sha = ?').all(commitSha)
+    const rows = site.app.ctx.db.sqlite.query('SELECT 1 FROM deployments WHERE commit_sha = ?').all(commitSha)
     expect(rows).toEqual([])
   })
 
   test('without an alias nothing is checked; the checks file is no file of the deployment', async () => {
     const commitSha = nextSha()
-    const { body } = await by(app, BAD, { commitSha })
+    const { body } = await by(site.app, BAD, { commitSha })
     expect(body.release).toEqual({ status: 'none', alias: null, checks: [] })
-    const paths = app.ctx.db.sqlite
+    const paths = site.app.ctx.db.sqlite
       .query<{ path: string }, [string]>('SELECT path FROM assets WHERE deployment_id = ? ORDER BY path')
       .all(idOf(body))
     expect(paths.map(({ path }) => path)).toEqual(['b.html', 'index.html'])
     const host = `${commitSha.slice(0, 12)}--web--acme.localhost`
-    expect((await app.call('GET', '/.svc/checks.yaml', { host, as: SEED_OWNER })).status).not.toBe(200)
+    expect((await site.app.call('GET', '/.svc/checks.yaml', { host, as: SEED_OWNER })).status).not.toBe(200)
   })
 
   test('the same upload again checks again', async () => {
@@ -148,16 +122,22 @@ describe.each(Object.entries(UPLOADS))('by %s', (kind, by) => {
     const mended = await publish({ 'a.html': 'hello' }, { commitSha, append: 'true' }, by)
     expect([mended.body.release?.status, mended.body.version]).toEqual(['passed', mended.body.version])
     const there = await publish({ 'a.html': 'hello' }, { commitSha, append: 'true' }, by)
-    expect([there.body.release, there.body.published]).toEqual([{ status: 'moved', alias, checks: [] }, true])
+    expect([there.body.release, there.body.published]).toEqual([
+      { status: 'moved', alias: site.alias, checks: [] },
+      true,
+    ])
   })
 
   test('a preview is checked, too', async () => {
-    const fields = { alias: '', preview: `${alias}-pr` }
+    const fields = { alias: '', preview: `${site.alias}-pr` }
     const held = await publish(BAD, fields, by)
-    expect(held.body.release).toMatchObject({ status: 'failed', alias: `${alias}-pr` })
-    expect(await aliasNow(`${alias}-pr`)).toBeUndefined()
+    expect(held.body.release).toMatchObject({ status: 'failed', alias: `${site.alias}-pr` })
+    expect(await aliasNow(`${site.alias}-pr`)).toBeUndefined()
     const shown = await publish(GOOD, fields, by)
     expect(shown.body.release).toMatchObject({ status: 'passed' })
-    expect(await aliasNow(`${alias}-pr`)).toMatchObject({ isPreview: true, deploymentId: idOf(shown.body) })
+    expect(await aliasNow(`${site.alias}-pr`)).toMatchObject({
+      isPreview: true,
+      deploymentId: idOf(shown.body),
+    })
   })
 })

@@ -1,40 +1,16 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { ask } from '../../testing/ask.ts'
-import { SEED_OWNER, type Seeded, seedDeployment } from '../../testing/seed.ts'
-import { type TestApp, testApp } from '../../testing/test-app.ts'
+import { beforeEach, describe, expect, test } from 'bun:test'
+import { SEED_OWNER } from '../../testing/seed.ts'
 import { releaseCounts } from './counts.ts'
-import { type Fields, type Files, upload } from './releases.fixture.ts'
+import { type Fields, type Files, upload, withWebSite } from './releases.fixture.ts'
 
 /** Which checks run, on what, and what they see. contract 13 §8. */
-let app: TestApp
-let seeded: Seeded
-beforeAll(async () => {
-  app = await testApp()
-  seeded = await seedDeployment(app, {
-    owner: 'acme',
-    repo: 'web',
-    sha: 'f'.repeat(40),
-    files: { 'a.html': 'a' },
-  })
-})
-afterAll(() => app.close())
+const site = withWebSite({ 'a.html': 'a' })
+const { call, nextSha } = site
+beforeEach(() => call('DELETE', checksPath()))
 
-let count = 0
-const nextSha = (): string => {
-  count += 1
-  return count.toString(16).padStart(40, '0')
-}
-let alias = ''
-beforeEach(async () => {
-  alias = `a${count}`
-  await call('DELETE', checksPath())
-})
-
-const checksPath = () => `/api/projects/${seeded.projectId}/release-checks`
-const call = (method: string, path: string, json?: unknown) =>
-  ask(app, method, path, { as: SEED_OWNER, ...(json === undefined ? {} : { json }) })
+const checksPath = () => `/api/projects/${site.seeded.projectId}/release-checks`
 const publish = (files: Files, fields: Fields = {}) =>
-  upload(app, files, { commitSha: nextSha(), alias, ...fields })
+  upload(site.app, files, { commitSha: nextSha(), alias: site.alias, ...fields })
 const SITE: Files = { 'index.html': 'home', '404.html': 'nothing' }
 const withChecks = (checks: string): Files => ({ '.svc/checks.yaml': `startPage: false\nchecks:\n${checks}` })
 
@@ -63,18 +39,18 @@ test('a start page that was there must stay; one that never was is not missed', 
   await call('PUT', checksPath(), {})
   const first = await publish({ 'a.html': 'a', '404.html': 'x' })
   expect(first.body.release).toMatchObject({ status: 'moved' })
-  expect((await publish(SITE)).body.release).toEqual({ status: 'passed', alias, checks: [] })
+  expect((await publish(SITE)).body.release).toEqual({ status: 'passed', alias: site.alias, checks: [] })
   const lost = await publish({ 'dist/index.html': 'home' })
   expect(lost.body.release).toEqual({
     status: 'failed',
-    alias,
+    alias: site.alias,
     checks: [{ name: 'start page', path: '/', ok: false, message: 'the answer is 404, not 200' }],
   })
 })
 
 test('the checks of the project and of the file both run: a file cannot weaken', async () => {
   await call('PUT', checksPath(), {
-    aliases: [alias.toUpperCase()],
+    aliases: [site.alias.toUpperCase()],
     checks: [{ name: 'p', path: '/p.html' }],
   })
   await publish({ ...SITE, 'p.html': 'p' })
@@ -87,7 +63,7 @@ test('the checks of the project and of the file both run: a file cannot weaken',
     ['p', false],
     ['f', false],
   ])
-  const other = await publish({ ...SITE }, { alias: `${alias}-other` })
+  const other = await publish({ ...SITE }, { alias: `${site.alias}-other` })
   expect(other.body.release).toMatchObject({ status: 'moved' })
 })
 
@@ -132,7 +108,7 @@ test('the answer itself counts: redirects, clean addresses, lines, 404 pages', a
 })
 
 test('what others answer is not run, and stops nothing', async () => {
-  const rules = `/api/proxy-rules/project/${seeded.projectId}`
+  const rules = `/api/proxy-rules/project/${site.seeded.projectId}`
   const target = 'https://backend.example/'
   const rule = await call('POST', rules, {
     pathPattern: '/backend/*',
@@ -159,7 +135,7 @@ test('what others answer is not run, and stops nothing', async () => {
 
 test('rewrite and redirect rules are run, pipelines are not', async () => {
   const rule = async (pathPattern: string, more: object) => {
-    const { status, body } = await call('POST', `/api/proxy-rules/project/${seeded.projectId}`, {
+    const { status, body } = await call('POST', `/api/proxy-rules/project/${site.seeded.projectId}`, {
       pathPattern,
       ...more,
     })
@@ -195,8 +171,8 @@ test('hashed files of an earlier deployment do not count', async () => {
     [false, 'the answer is 404, not 200'],
   ])
   await publish(next)
-  const host = `${alias}--web--acme.localhost`
-  expect((await app.call('GET', `/${hashed}`, { host, as: SEED_OWNER })).status).toBe(200)
+  const host = `${site.alias}--web--acme.localhost`
+  expect((await site.app.call('GET', `/${hashed}`, { host, as: SEED_OWNER })).status).toBe(200)
 })
 
 test('contains and maxBytes look at the unencoded body, of any size', async () => {
@@ -252,9 +228,9 @@ describe('a hostile checks file is refused with its place', () => {
 })
 
 test('the metrics count how releases ended', async () => {
-  const before = releaseCounts(app.ctx).failed
+  const before = releaseCounts(site.app.ctx).failed
   await publish({ ...SITE, ...withChecks('  - { path: /no }') })
-  expect(releaseCounts(app.ctx).failed).toBe(before + 1)
-  const text = await (await app.call('GET', '/metrics')).text()
+  expect(releaseCounts(site.app.ctx).failed).toBe(before + 1)
+  const text = await (await site.app.call('GET', '/metrics')).text()
   expect(text).toContain(`svc_releases_total{result="failed"} ${before + 1}\n`)
 })

@@ -1,52 +1,25 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { ask } from '../../testing/ask.ts'
-import { SEED_OWNER, type Seeded, seedDeployment } from '../../testing/seed.ts'
-import { type TestApp, testApp } from '../../testing/test-app.ts'
 import { waitForVariants } from '../deployments/variants.ts'
-import { type Fields, type Files, UPLOADS, upload } from '../releases/releases.fixture.ts'
+import { type Fields, type Files, UPLOADS, upload, withWebSite } from '../releases/releases.fixture.ts'
 import type { ReportView } from './model.ts'
 import { resumeReports, stopReports, waitForReports } from './service.ts'
 
 /** What a deploy report says. contract 13 §7. */
-let app: TestApp
-let seeded: Seeded
-beforeAll(async () => {
-  app = await testApp()
-  seeded = await seedDeployment(app, {
-    owner: 'acme',
-    repo: 'web',
-    sha: 'f'.repeat(40),
-    files: { 'index.html': 'old' },
-  })
-  await resumeReports(app.ctx)
-})
-afterAll(async () => {
-  await stopReports(app.ctx)
-  app.close()
-})
-
-let count = 0
-let alias = ''
-beforeEach(() => {
-  alias = `site-${count}`
-})
-const nextSha = (): string => {
-  count += 1
-  return count.toString(16).padStart(40, '0')
-}
-
-const call = (method: string, path: string, json?: unknown) =>
-  ask(app, method, path, { as: SEED_OWNER, ...(json === undefined ? {} : { json }) })
+const site = withWebSite({ 'index.html': 'old' })
+const { call, nextSha } = site
+beforeAll(() => resumeReports(site.app.ctx))
+afterAll(() => stopReports(site.app.ctx))
 
 type Sent = { fields?: Fields; by?: typeof upload }
 
 async function publish(files: Files, { fields = {}, by = upload }: Sent = {}): Promise<string> {
-  const { body } = await by(app, files, { commitSha: nextSha(), alias, ...fields })
+  const { body } = await by(site.app, files, { commitSha: nextSha(), alias: site.alias, ...fields })
   return body.deploymentId ?? body.deployment?.id ?? ''
 }
 
 async function reportOf(id: string): Promise<ReportView> {
-  await waitForReports(app.ctx)
+  await waitForReports(site.app.ctx)
   const { body } = await call('GET', `/api/deployments/${id}/report`)
   return body as unknown as ReportView
 }
@@ -64,12 +37,12 @@ const SITE: Files = { 'index.html': 'x', '404.html': 'y' }
 
 describe.each(Object.entries(UPLOADS))('by %s', (_, by) => {
   test('the answer says where the report is', async () => {
-    const { body } = await by(app, SITE, { commitSha: nextSha(), alias })
+    const { body } = await by(site.app, SITE, { commitSha: nextSha(), alias: site.alias })
     const id = body.deploymentId ?? body.deployment?.id
     expect((body as { report?: unknown }).report).toEqual({
       status: 'running',
       url: `http://localhost:3000/api/deployments/${id}/report`,
-      pageUrl: `http://localhost:3000/projects/${seeded.projectId}/deployments/${id}/report`,
+      pageUrl: `http://localhost:3000/projects/${site.seeded.projectId}/deployments/${id}/report`,
     })
   })
 
@@ -103,7 +76,7 @@ describe('compared', () => {
   })
 
   test('with what the named alias showed just before', async () => {
-    const named = alias
+    const named = site.alias
     const before = await publish({ ...SITE, 'a.css': 'a', 'b.css': 'b' })
     const after = await publish({ ...SITE, 'a.css': 'changed', 'c.css': 'c' }, { fields: { alias: named } })
     const report = await reportOf(after)
@@ -143,7 +116,7 @@ test('files that are added to a deployment renew its report', async () => {
 
 test('bytes are known once the files are compressed', async () => {
   const id = await publish({ ...SITE, 'a.txt': 'abc '.repeat(2000) })
-  await waitForVariants(app.ctx)
+  await waitForVariants(site.app.ctx)
   const { bytes } = await reportOf(id)
   expect(bytes.identity).toBe(8002)
   for (const sent of [bytes.br, bytes.zstd, bytes.gzip]) {
@@ -177,12 +150,12 @@ describe('lines of _redirects', () => {
   })
 
   test('in a loop with a clean address', async () => {
-    await call('PATCH', `/api/projects/${seeded.projectId}`, { htmlHandling: 'drop-trailing-slash' })
+    await call('PATCH', `/api/projects/${site.seeded.projectId}`, { htmlHandling: 'drop-trailing-slash' })
     expect(await lines('/about /about/ 301', { 'about.html': 'x' })).toEqual([
       'redirect-loop _redirects 1 /about',
       'redirect-hides-file _redirects 1 /about',
     ])
-    await call('PATCH', `/api/projects/${seeded.projectId}`, { htmlHandling: null })
+    await call('PATCH', `/api/projects/${site.seeded.projectId}`, { htmlHandling: null })
   })
 })
 
@@ -211,7 +184,7 @@ describe('pages', () => {
       pathPattern: '/backend/*',
       targetUrl: 'https://other.example/',
     }
-    const made = await call('POST', `/api/proxy-rules/project/${seeded.projectId}`, rule)
+    const made = await call('POST', `/api/proxy-rules/project/${site.seeded.projectId}`, rule)
     expect(made.status).toBe(201)
     const files = {
       ...SITE,
@@ -222,7 +195,7 @@ describe('pages', () => {
   })
 
   test('on the own host by its whole address, and assets without TLS', async () => {
-    const host = `${alias}--web--acme.localhost:3000`
+    const host = `${site.alias}--web--acme.localhost:3000`
     const files = { ...SITE, 'a.html': `<a href="http://${host}/b"><img src="http://other.example/x">` }
     expect(await reported(files)).toEqual([
       'link-missing a.html 1 /b',
@@ -231,10 +204,10 @@ describe('pages', () => {
   })
 
   test('on a domain of the alias', async () => {
-    app.ctx.db.sqlite.run(
+    site.app.ctx.db.sqlite.run(
       `INSERT INTO domains (id, project_id, hostname, alias, challenge, verified_by, verified_at, created_at, updated_at)
        VALUES ('d1', ?, 'www.example.org', ?, 'x', 'admin', 1, 1, 1)`,
-      [seeded.projectId, alias],
+      [site.seeded.projectId, site.alias],
     )
     const files = {
       ...SITE,
@@ -284,19 +257,21 @@ test('nothing of a content is stored', async () => {
 test('a deployment that is deleted has none, nor one that a stranger asks for', async () => {
   const id = await publish(SITE, { fields: { alias: '' } })
   await reportOf(id)
-  await app.addUser('stranger@example.com', 'user')
-  const asked = await ask(app, 'GET', `/api/deployments/${id}/report`, { as: 'stranger@example.com' })
+  await site.app.addUser('stranger@example.com', 'user')
+  const asked = await ask(site.app, 'GET', `/api/deployments/${id}/report`, { as: 'stranger@example.com' })
   expect(asked.status).toBe(404)
   expect((await call('DELETE', `/api/deployments/${id}`)).status).toBe(204)
   expect((await call('GET', `/api/deployments/${id}/report`)).status).toBe(404)
-  const rows = app.ctx.db.sqlite.query('SELECT 1 FROM deployment_reports WHERE deployment_id = ?').all(id)
+  const rows = site.app.ctx.db.sqlite
+    .query('SELECT 1 FROM deployment_reports WHERE deployment_id = ?')
+    .all(id)
   expect(rows).toEqual([])
 })
 
 test('a deployment from before there were reports has none, and says what to do', async () => {
   const id = await publish(SITE)
   await reportOf(id)
-  app.ctx.db.sqlite.run('DELETE FROM deployment_reports WHERE deployment_id = ?', [id])
+  site.app.ctx.db.sqlite.run('DELETE FROM deployment_reports WHERE deployment_id = ?', [id])
   const { status, body } = await call('GET', `/api/deployments/${id}/report`)
   expect([status, body['message']]).toEqual([
     404,

@@ -1,12 +1,6 @@
+import { aboutLine, type LinePlace } from '../../domain/deploy-report/about-line.ts'
 import type { Finding } from '../../domain/deploy-report/findings.ts'
-import {
-  aboutLine,
-  askedFor,
-  fixedTarget,
-  type LinePlace,
-  NOBODY,
-  sampleOf,
-} from '../../domain/deploy-report/line-findings.ts'
+import { askedFor, fixedTarget, NOBODY, sampleOf } from '../../domain/deploy-report/line-samples.ts'
 import { failingCondition } from '../../domain/routing/conditions.ts'
 import { isRedirect, type RedirectLine } from '../../domain/routing/redirects.ts'
 import type { ReportedSite } from './site.ts'
