@@ -15,6 +15,7 @@ import { benchRetention } from './retention.ts'
 import { benchRollback } from './rollback.ts'
 import { benchRouting } from './routing.ts'
 import { benchRoutingMemory } from './routing-memory.ts'
+import { benchShipping } from './shipping.ts'
 import { benchStart } from './start.ts'
 import { benchStatic } from './static.ts'
 import { benchVersions } from './versions.ts'
@@ -43,6 +44,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   'routing-memory': benchRoutingMemory,
   'release-checks': benchReleaseChecks,
   report: benchReport,
+  shipping: benchShipping,
 }
 
 const USAGE = `usage: npm run bench -- [--rounds N] [--seconds N] [${Object.keys(BENCHES).join('|')}]…

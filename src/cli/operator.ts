@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { Config } from '../config/config.ts'
 import type { Context } from '../context.ts'
 import { AppError } from '../domain/errors.ts'
+import { isCopy } from '../platform/copy-of-store.ts'
 import { enterDataDir, findUnusable } from '../platform/data-dir.ts'
 import { lockDataDir } from '../platform/instance-lock.ts'
 import { newSecretKey } from '../platform/secret-keys.ts'
@@ -17,6 +18,7 @@ export async function onDataDir<T>(
   work: (ctx: Context) => Promise<T> | T,
 ): Promise<T> {
   enterOwn(config)
+  await forgetCopy(config)
   const beforeMigrating = () => refuseBesideOlder(config)
   const quiet: Config = { ...config, logLevel: 'error', secretKey: config.secretKey ?? keyOfNobody(config) }
   const { ctx, close } = await openContext(quiet, VERSION, io.stderr.write, { beforeMigrating })
@@ -27,7 +29,21 @@ export async function onDataDir<T>(
     throw error
   } finally {
     close()
+    await forgetCopy(config)
   }
+}
+
+/**
+ * Without its server this process may be the last that closes the database of a copy, and SQLite copies then into the file what
+ * is not in the object store: the next start takes another file.
+ */
+async function forgetCopy({ dataDir }: Config): Promise<void> {
+  const lock = isCopy(dataDir) ? lockDataDir(dataDir) : undefined
+  if (lock === undefined) return
+  const { readMarker, writeMarker } = await import('../db/replication/marker.ts')
+  const marker = readMarker(dataDir)
+  if (marker !== null) await writeMarker(dataDir, { ...marker, number: 0 })
+  lock.release()
 }
 
 /** Refuses before anything is changed if this user may not use what is there. */

@@ -1,6 +1,5 @@
 import type { Config } from '../config/config.ts'
 import { STORE_OPTIONS } from '../config/store.ts'
-import { leaveStore } from '../db/stored-workspace/leave-store.ts'
 import { copyWorkspace } from '../db/stored-workspace/restore-store.ts'
 import { failRestoredMails } from '../modules/notices/restored.ts'
 import { failRestoredDeliveries } from '../modules/webhooks/restored.ts'
@@ -9,6 +8,7 @@ import { fillDataDir } from '../platform/restore-target.ts'
 import { systemNow } from '../server/open-context.ts'
 import { CommandFailure, EXIT, type Io, UsageError } from './command.ts'
 import { onStoreOfSvc } from './store/open.ts'
+import { leaveStore } from './store/rows.ts'
 import { untilSignalled } from './until-signalled.ts'
 
 /** Restores the newest state of a store as a workspace without one. contract 18 §1. */

@@ -45,6 +45,8 @@ const bad: [env: Record<string, string>, message: RegExp][] = [
   [{ STORE_ACCESS_KEY: 'a b' }, /^STORE_ACCESS_KEY is/],
   [{ STORE_TIMEOUT_SECONDS: '0' }, /^STORE_TIMEOUT_SECONDS is "0"/],
   [{ STORE_TIMEOUT_SECONDS: '61' }, /^STORE_TIMEOUT_SECONDS is "61"/],
+  [{ STORE_CACHE_BYTES: '63MiB' }, /^STORE_CACHE_BYTES is "63MiB"/],
+  [{ STORE_CACHE_BYTES: 'all' }, /^STORE_CACHE_BYTES is "all"/],
 ]
 test.each(bad)('%p stops the start, without showing a secret', (env, message) => {
   expect(() => load(env)).toThrow(ConfigError)

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { type TarSource, tarEntries } from './archive/tar-write.ts'
 import { isBackupName } from './backup-names.ts'
 import type { ByteStream } from './byte-stream.ts'
+import { isCopy } from './copy-of-store.ts'
 import { namingHolder, waitForLocks } from './database-lock.ts'
 import { refuseLostDatabase } from './lost-database.ts'
 import { handOver, makeFolder } from './owner.ts'
@@ -99,7 +100,8 @@ export async function writeBackup(
 
 /** A copy as of one moment. It reads under WAL, so it does not block writers. */
 function copyDatabase(from: string, to: string): void {
-  const sqlite = new Database(from, { readwrite: true })
+  // The last connection that closes copies the log into the file, unless it only reads: of a copy that is for its server.
+  const sqlite = new Database(from, isCopy(dirname(from)) ? { readonly: true } : { readwrite: true })
   try {
     waitForLocks(sqlite)
     namingHolder(from, () => sqlite.query('VACUUM INTO ?').run(to))

@@ -110,8 +110,9 @@ function localStore(places: BlobPlaces, local: LocalContents): BlobStore {
 }
 
 function remoteStore(places: BlobPlaces, local: LocalContents, contents: StoredContents): BlobStore {
+  const common = commonStore(places, local)
   const store: BlobStore = {
-    ...commonStore(places, local),
+    ...common,
     remote: contents,
     stage: (stateOf) => new Stage(places, stateOf, contents),
     readSync: (blob) => contents.readSync(blob),
@@ -130,6 +131,14 @@ function remoteStore(places: BlobPlaces, local: LocalContents, contents: StoredC
         contents,
       ),
     packBytes: (pack) => contents.packBytes(pack),
+    async removeFiles(sha256s) {
+      await common.removeFiles(sha256s)
+      for (const sha256 of sha256s) contents.gone({ pack: null, sha256 })
+    },
+    async removePack(pack) {
+      await common.removePack(pack)
+      contents.gone({ pack, sha256: '' })
+    },
     async probe() {
       await places.create()
       await probe(places)

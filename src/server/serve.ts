@@ -3,6 +3,7 @@ import type { Context } from '../context.ts'
 import { checkpointApart, keepCheckpointed } from '../db/checkpoint.ts'
 import { watchOtherWriters } from '../db/generation.ts'
 import { shipped } from '../db/shipped.ts'
+import { messageOf } from '../domain/errors.ts'
 import { onUploadProgress } from '../http/upload-progress.ts'
 import { createSockets, type SocketOwner } from '../http/wire.ts'
 import { openTargets } from '../modules/cdn/targets.ts'
@@ -50,7 +51,9 @@ export async function serve(
   if (!isTerminal) outliveHangUp(ctx.log)
   warnOfUntrustedProxy(ctx)
   await createUnattendedAdmin(ctx)
-  await shipped(ctx)
+  await shipped(ctx).catch((error) => {
+    throw new ServeError(messageOf(error))
+  })
   openTargets(ctx)
   const listeners = await openListeners(ctx)
   listensOn(listeners.port)

@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts'
+import { shipped } from '../db/shipped.ts'
 import { hasSessionCookie } from '../domain/cookies.ts'
 import { AppError } from '../domain/errors.ts'
 import type { HeaderPair } from '../domain/forward-headers.ts'
@@ -62,6 +63,8 @@ export async function serveWebSocket(
     refuseForgery(site, visitor)
     const plan = planForward(rule, target, visitor)
     const { url, target: path, headers } = plan
+    // No gate holds back the answer, and a session may have been renewed.
+    await shipped(ctx)
     const forwarding = { ctx, site, rule, plan, method: 'GET', silence: new Silence(undefined) }
     const answer = await ctx.outbound.upgrade(url, {
       headers: [...withoutHandshake(headers), ['sec-websocket-key', key], ['sec-websocket-version', '13']],

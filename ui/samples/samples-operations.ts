@@ -116,7 +116,7 @@ export const operationsSamples = [
       totalBytes: 100_000_000,
       floorBytes: 5_000_000,
       isLow: false,
-      store: null,
+      store: { contents: 12, bytes: 800, cacheBytes: 600, cacheLimitBytes: 10_000_000 },
       measuredAt: at,
     },
   }),

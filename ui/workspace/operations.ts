@@ -54,6 +54,11 @@ export const storagePage = (props: StoragePageProps): Html => {
               'Stored files',
               `${formatCount(storage.contents)}, together ${formatSize(storage.contentBytes)}`,
             ],
+            [
+              'Copies of the object store',
+              storage.store !== null &&
+                `${formatSize(storage.store.cacheBytes)}, at most ${formatSize(storage.store.cacheLimitBytes)}`,
+            ],
           ])}
         `,
       )}

@@ -9,6 +9,9 @@ import { enterOwn, requireDatabase } from '../operator.ts'
 import { untilSignalled } from '../until-signalled.ts'
 import { requireWhole } from './check.ts'
 import { onStoreOfSvc } from './open.ts'
+import { nameObjects } from './rows.ts'
+
+const newId = (): string => Bun.randomUUIDv7()
 
 export async function push(config: Config, removesLocal: boolean, io: Io): Promise<number> {
   requireDatabase(config)
@@ -51,8 +54,9 @@ async function pushFrom(store: ObjectStore, file: StoreFile, dataDir: string, io
       return await pushWorkspace(store, file, {
         dataDir,
         now: Date.now(),
-        newId: () => Bun.randomUUIDv7(),
+        newId,
         stop,
+        prepare: (sqlite) => nameObjects(sqlite, newId),
       })
     } catch (error) {
       if (stop.aborted) throw new CommandFailure('it was interrupted: run it again to go on')

@@ -9,9 +9,7 @@ import { applyLog, withObject } from './fetch-log.ts'
 import { LogError, missing } from './log-error.ts'
 import { type Base, type LogRange, lastOf, listBases, listLog } from './log-objects.ts'
 import { type Marker, readMarker, writeMarker } from './marker.ts'
-
-/** Where the log is while it is read: a primary removes what is old. */
-const TRIES = 4
+import { untilStill } from './until-still.ts'
 
 /**
  * Brings the database file of a data directory to the end of the store's log, whatever state a crash left it in, and without
@@ -33,21 +31,11 @@ export async function bringUpToDate(
 }
 
 /** Builds the newest database of the store in a new file; null where the store has none yet, and there is no file then. */
-export async function copyDatabase(
+export const copyDatabase = (
   store: ObjectStore,
   path: string,
   onEnd: (end: number) => Promise<void> | void = () => {},
-): Promise<{ number: number } | null> {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await copyOnce(store, path, onEnd)
-    } catch (error) {
-      await rm(path, { force: true })
-      if (tries < TRIES && error instanceof LogError && error.kind === 'missing') continue
-      throw error
-    }
-  }
-}
+): Promise<{ number: number } | null> => untilStill(() => copyOnce(store, path, onEnd))
 
 /** Where a database is begun: the newest base, or the log from its first number on. */
 export type Beginning = { base: Base | null; range: LogRange }
@@ -82,10 +70,13 @@ async function copyOnce(
     await withObject(store, whole, (pieces) => copy.begin(whole, pieces))
     await applyLog(store, copy, { range, after: whole.last })
     copy.sync()
+    return { number }
+  } catch (error) {
+    await rm(path, { force: true })
+    throw error
   } finally {
     copy.close()
   }
-  return { number }
 }
 
 function refuseOthers(marker: Marker | null, storeId: string, file: string, dataDir: string): void {

@@ -11,16 +11,21 @@ import {
   PACK_FOLDER,
 } from '../../domain/store-keys.ts'
 import { type ObjectStore, StoreError } from '../../platform/object-store.ts'
+import { readAhead } from '../../platform/read-ahead.ts'
 import { checkObject, type Named } from '../replication/database-copy.ts'
 import { numbersOf, withObject } from '../replication/fetch-log.ts'
 import { LogError } from '../replication/log-error.ts'
 import { lastOf, listBases, listLog } from '../replication/log-objects.ts'
 import { copyDatabase } from '../replication/replica.ts'
+import { untilStill } from '../replication/until-still.ts'
 import { type ContentObject, listContents, neededBytes } from './contents.ts'
 import { PartsCheck } from './parts-check.ts'
 
 /** `note`: no damage. */
 export type Finding = { kind: 'log' | 'database' | 'content' | 'note'; detail: string }
+
+/** Each is read as it comes, whatever its size. */
+const AT_ONCE = { atOnce: 8, weight: 8, weigh: () => 1 }
 
 type CheckOptions = {
   /** Contents are looked for, and not read. */
@@ -50,27 +55,35 @@ export async function* checkStore(
 /** Each object of the log and each base; what the newest state needs is read once more with the database. */
 async function* checkLog(store: ObjectStore): AsyncGenerator<Finding> {
   const bases = await listBases(store)
-  const range = yield* found('log', () => listLog(store, 1))
+  const range = yield* found('log', () => untilStill(() => listLog(store, 1)))
   const first = range?.first ?? 1
   if (
     range !== undefined &&
     range !== null &&
     first > 1 &&
-    !bases.some(({ number }) => number >= first && number <= lastOf(range))
+    !bases.some(({ number }) => number >= first - 1 && number <= lastOf(range))
   )
     yield { kind: 'log', detail: `no base in "${BASE_FOLDER}" goes with a log that begins at ${first}` }
-  for (const { key, number } of bases) yield* checkOne(store, { key, first: 1, last: number })
-  for (const number of range ? numbersOf(range, 0) : [])
-    yield* checkOne(store, { key: logKey(number), first: number, last: number })
+  const named = [
+    ...bases.map(({ key, number }) => ({ key, first: 1, last: number })),
+    ...(range ? [...numbersOf(range, 0)] : []).map((number) => ({
+      key: logKey(number),
+      first: number,
+      last: number,
+    })),
+  ]
+  for await (const one of readAhead(named, AT_ONCE, (object) => checkOne(store, object)))
+    if (one !== null) yield one
 }
 
-async function* checkOne(store: ObjectStore, named: Named): AsyncGenerator<Finding> {
+async function checkOne(store: ObjectStore, named: Named): Promise<Finding | null> {
   try {
     await withObject(store, named, (pieces) => checkObject(named, pieces))
+    return null
   } catch (error) {
     // What was listed may have been removed as old since; a gap is found by reading the database.
-    if (error instanceof LogError && error.kind === 'missing') return
-    yield asFinding('log', error)
+    if (error instanceof LogError && error.kind === 'missing') return null
+    return asFinding('log', error)
   }
 }
 
@@ -95,10 +108,11 @@ async function* checkCopy(store: ObjectStore, path: string, isQuick: boolean): A
     }
     const sizes = await listSizes(store)
     const named = new Set<string>()
-    for (const object of listContents(sqlite)) {
+    const found = readAhead(listContents(sqlite), AT_ONCE, async (object) => {
       if (object.key !== null) named.add(object.key)
-      yield* checkContent(store, object, { sizes, isQuick })
-    }
+      return checkContent(store, object, { sizes, isQuick })
+    })
+    for await (const one of found) yield* one
     yield* listUnknown(store, named)
   } finally {
     sqlite.close()
@@ -107,27 +121,27 @@ async function* checkCopy(store: ObjectStore, path: string, isQuick: boolean): A
 
 type Contents = { sizes: ReadonlyMap<string, number>; isQuick: boolean }
 
-async function* checkContent(
+async function checkContent(
   store: ObjectStore,
   object: ContentObject,
   { sizes, isQuick }: Contents,
-): AsyncGenerator<Finding> {
+): Promise<Finding[]> {
   const { key, parts } = object
-  if (key === null) {
-    yield { kind: 'content', detail: `${parts[0]?.sha256} is in no object of the store` }
-    return
-  }
+  const say = (detail: string): Finding[] => [{ kind: 'content', detail }]
+  if (key === null) return say(`${parts[0]?.sha256} is in no object of the store`)
   const size = sizes.get(key) ?? (await store.head(key))?.sizeBytes
-  if (size === undefined) {
-    yield { kind: 'content', detail: `"${key}" is missing, with ${count(parts.length, 'content')}` }
-    return
-  }
+  if (size === undefined) return say(`"${key}" is missing, with ${count(parts.length, 'content')}`)
   const needed = neededBytes(object)
   if (size < needed || (object.path.startsWith('files') && size !== needed))
-    yield { kind: 'content', detail: `"${key}" has ${size} bytes, and its contents need ${needed}` }
-  else if (!isQuick)
-    for (const sha256 of (yield* found('content', () => readParts(store, key, object))) ?? [])
-      yield { kind: 'content', detail: `${sha256} in "${key}" is another content` }
+    return say(`"${key}" has ${size} bytes, and its contents need ${needed}`)
+  if (isQuick) return []
+  try {
+    return (await readParts(store, key, object)).flatMap((sha256) =>
+      say(`${sha256} in "${key}" is another content`),
+    )
+  } catch (error) {
+    return [asFinding('content', error)]
+  }
 }
 
 const readParts = (store: ObjectStore, key: string, object: ContentObject): Promise<string[]> =>

@@ -11,13 +11,19 @@ import { openDb } from '../open.ts'
 import { listBases, listLog } from '../replication/log-objects.ts'
 import { writeMarker } from '../replication/marker.ts'
 import { type ContentObject, listContents } from './contents.ts'
-import { leaveStore } from './leave-store.ts'
 import { writeWholeLtx } from './whole-ltx.ts'
 
 /** Why a workspace cannot be moved into a store. A second push is none the worse for it. */
 export class PushError extends Error {}
 
-type Push = { dataDir: string; now: number; newId: () => string; stop: AbortSignal }
+type Push = {
+  dataDir: string
+  now: number
+  newId: () => string
+  stop: AbortSignal
+  /** Gives each large content the id of its object. */
+  prepare(sqlite: Database): void
+}
 /** `lost`: contents that were known to be damaged and have no file any more. */
 export type Pushed = { objects: number; sentBytes: number; lost: string[] }
 
@@ -38,7 +44,7 @@ export async function pushWorkspace(
   const file = join(push.dataDir, 'svc.db')
   const db = openDb(file, push.now)
   try {
-    nameObjects(db.sqlite, push.newId)
+    push.prepare(db.sqlite)
     const pushed = await pushContents(store, db.sqlite, push)
     beginUnchanged(db.sqlite)
     await pushDatabase(store, file, { ...push, timestamp: Date.parse(createdAt) })
@@ -67,18 +73,6 @@ async function refuseDatabase(store: ObjectStore): Promise<void> {
   const range = await listLog(store, 1)
   const isPushed = range === null || (range.first === 1 && range.sizes.length === 1)
   if (!isPushed || (await listBases(store)).length > 0) throw new PushError(ALREADY)
-}
-
-/** A large content that has an id keeps it: an earlier push may have sent it. */
-function nameObjects(sqlite: Database, newId: () => string): void {
-  sqlite.transaction(() => {
-    leaveStore(sqlite)
-    const name = sqlite.query('UPDATE blobs SET object = ? WHERE id = ?')
-    const unnamed = sqlite.query<{ id: number }, []>(
-      'SELECT id FROM blobs WHERE pack IS NULL AND object IS NULL',
-    )
-    for (const { id } of unnamed.all()) name.run(newId(), id)
-  })()
 }
 
 async function pushContents(store: ObjectStore, sqlite: Database, { dataDir, stop }: Push): Promise<Pushed> {

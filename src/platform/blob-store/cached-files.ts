@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import { readdir, rmdir, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
@@ -82,6 +82,24 @@ export class CachedFiles {
     this.#forget(path)
     this.#onRemove(path)
     rmSync(join(this.#dataDir, path), { force: true })
+  }
+
+  /** Removes a folder of the cache. */
+  async removeFolder(folder: string): Promise<void> {
+    for (const name of await readdir(join(this.#dataDir, folder)).catch(() => []))
+      this.remove(`${folder}/${name}`)
+    await rmdir(join(this.#dataDir, folder)).catch(() => {})
+  }
+
+  /** What is no longer on the disk counts no more. */
+  recount(path: string): void {
+    if (!existsSync(join(this.#dataDir, path))) this.#forget(path)
+  }
+
+  /** Lets go of what the disk has no room for any more. */
+  async shrink(): Promise<void> {
+    await this.#listed
+    this.#makeRoom(0)
   }
 
   #count(path: string, bytes: number): void {

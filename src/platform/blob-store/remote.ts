@@ -17,8 +17,10 @@ export type RemoteContents = {
   readonly cache: CacheState
   /** Packs and files, page by page. */
   list(): AsyncGenerator<ListedObject>
-  /** Of an object that no row names any more. */
+  /** Deletes an object that no row names any more, with its copies. */
   delete(key: string): Promise<void>
+  /** Gives back disk space that must stay free now. */
+  shrink(): Promise<void>
   /** Resolves when what lay on the disk at the start is counted. */
   listed(): Promise<void>
 }

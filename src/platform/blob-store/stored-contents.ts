@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { AppError } from '../../domain/errors.ts'
-import { FILE_FOLDER, fileKey, PACK_FOLDER, packKey } from '../../domain/store-keys.ts'
+import { contentOfKey, FILE_FOLDER, fileKey, PACK_FOLDER, packKey } from '../../domain/store-keys.ts'
 import { type ListedObject, type ObjectStore, StoreError } from '../object-store.ts'
 import { BLOCK_BYTES, Blocks, blocksOf } from './blocks.ts'
 import { CachedFiles } from './cached-files.ts'
@@ -143,6 +143,7 @@ export class StoredContents implements RemoteContents, Uploads {
   }
 
   async discard(keys: readonly string[]): Promise<void> {
+    for (const key of keys) this.#recount(key)
     for (const key of keys) {
       try {
         await this.#store.delete(key, { patienceMs: 0 })
@@ -165,8 +166,23 @@ export class StoredContents implements RemoteContents, Uploads {
     return sizeBytes
   }
 
-  delete(key: string): Promise<void> {
-    return this.#store.delete(key)
+  async delete(key: string): Promise<void> {
+    await this.#store.delete(key)
+    await this.#files.removeFolder(`cache/${key}`)
+  }
+
+  /** The local copy was removed. */
+  gone(content: Pick<StoredBlob, 'pack' | 'sha256'>): void {
+    this.#files.recount(pathOf(content))
+  }
+
+  shrink(): Promise<void> {
+    return this.#files.shrink()
+  }
+
+  #recount(key: string): void {
+    const content = contentOfKey(key)
+    if (content !== null) this.gone({ sha256: '', ...content })
   }
 
   async #create(key: string, path: string): Promise<void> {
@@ -229,7 +245,9 @@ export class StoredContents implements RemoteContents, Uploads {
   async #block(key: string, block: number, end: number): Promise<Uint8Array> {
     const start = block * BLOCK_BYTES
     const found = this.#blocks.readSync(key, start, Math.min(start + BLOCK_BYTES, end))
-    return found instanceof Uint8Array ? found : this.#blocks.fetch(key, block)
+    if (!(found instanceof Uint8Array)) return this.#blocks.fetch(key, block)
+    this.#hits += 1
+    return found
   }
 
   /** Removes the copies of a content, and of what shares blocks or a pack with it. */
@@ -259,7 +277,7 @@ const notStored = (error: unknown): unknown =>
     : error
 
 /** Below the data directory. */
-const pathOf = ({ pack, sha256 }: StoredBlob): string =>
+const pathOf = ({ pack, sha256 }: Pick<StoredBlob, 'pack' | 'sha256'>): string =>
   pack === null ? join('blobs/files', sha256.slice(0, 2), sha256) : `blobs/packs/${pack}.pack`
 
 function keyOf({ sha256, pack, object }: StoredBlob): string {

@@ -3,14 +3,13 @@ import { writeMarker } from '../../db/replication/marker.ts'
 const EVERY_MS = 1000
 
 /**
- * Keeps `replica.json` as a server goes on: what the file of the database has at least, and which number of the log it has seen.
+ * Keeps `replica.json` as a server goes on: which number of the log it has seen, and what the file of the database has. That is
+ * nothing to build on (0) while a process that ends would copy what is not in the store into the file, as SQLite does with the
+ * last connection that closes, also at the exit.
  */
-export function keepMarker(
-  dataDir: string,
-  { store, from, seen }: { store: string; from: number; seen: () => number },
-) {
-  let number = from
-  let written = from
+export function keepMarker(dataDir: string, store: string, seen: () => number) {
+  let number = 0
+  let written = 0
   let writing: Promise<void> = Promise.resolve()
   const write = (): Promise<void> => {
     written = seen()
@@ -24,14 +23,16 @@ export function keepMarker(
   }, EVERY_MS)
   timer.unref()
   return {
-    /** The file has everything up to it, on the disk. */
-    shipped(shipped: number): Promise<void> {
+    /** The file has everything up to this number, on the disk, and nothing that is not in the store. */
+    has(shipped: number): Promise<void> {
       number = shipped
       return write()
     },
-    stop(): Promise<void> {
+    /** Not written again afterwards. */
+    async stop({ isWhole }: { isWhole: boolean }): Promise<void> {
       clearInterval(timer)
-      return writing.catch(() => {})
+      if (!isWhole) number = 0
+      await write().catch(() => {})
     },
   }
 }

@@ -3,6 +3,7 @@ import { storeWarning } from '../../config/store.ts'
 import type { Machine } from '../../context.ts'
 import { createLog } from '../../platform/log.ts'
 import { keepToOurselves, type OpenedContext, openOn, systemNow } from '../open-context.ts'
+import { startBeating } from './beat.ts'
 import { reachStore } from './open-store.ts'
 import { takeOver } from './take-over.ts'
 
@@ -41,6 +42,20 @@ export async function openWorkspace(
     role: () => role,
     state: () => shipper.state(),
   }
+  const stopBeating = startBeating({
+    store,
+    db,
+    epoch,
+    name: config.machineName,
+    url: config.machineUrl,
+    number: () => shipper.number,
+    isPrimary: () => role === 'primary',
+  })
   const parts = { version, write, secretKeys, db, machine, store: { store, epoch: () => epoch } }
-  return { ...(await openOn(config, parts)), deposed: deposed.promise, ship: () => primary.stop() }
+  return { ...(await openOn(config, parts)), deposed: deposed.promise, ship }
+
+  async function ship(): Promise<void> {
+    await primary.stop()
+    await stopBeating()
+  }
 }

@@ -90,6 +90,56 @@ test('a second machine that takes over: the first acknowledges nothing any more'
   expect((await users()).sort()).toEqual(['ann@example.com', 'root@example.com'])
 }, 100_000)
 
+test('a machine that writes nothing finds out, too, and shows only what everybody may see', async () => {
+  const other = await at.start({ MACHINE_NAME: 'two' }, `${at.dataDir}-two`)
+  try {
+    await until('it is no primary', async () => (await ask('GET', '/api/users')).status === 503)
+    const health = await fetch(`${running.url}/api/health`)
+    expect([health.status, await health.json()]).toMatchObject([200, { role: 'standby' }])
+    const { stdout } = await at.svc(['store', 'status', '--json'])
+    expect(JSON.parse(stdout)).toMatchObject({ primary: { name: 'two', epoch: 2 } })
+    expect(running.output()).toContain('another machine is the primary now')
+  } finally {
+    other.signal('SIGKILL')
+    await other.exited
+  }
+}, 100_000)
+
+/** What is committed here and not in the store. */
+async function writeInVain(): Promise<void> {
+  const isOfLog = (method: string, key: string) => method === 'PUT' && key.includes('/db/0000/')
+  at.store.fault = ({ method, key }) => (isOfLog(method, key) ? { status: 503, code: 'SlowDown' } : undefined)
+  expect((await addUser('vain')).status).toBe(503)
+}
+
+async function expectWithoutIt(): Promise<void> {
+  at.store.fault = () => undefined
+  running = await at.start()
+  cookie = cookieOf(await signIn(running))
+  expect((await addUser('ann')).status).toBe(201)
+  expect(await users()).not.toContain('vain@example.com')
+  expect(await at.svc(['store', 'check'])).toMatchObject({ code: 0 })
+  await at.lose(running)
+  running = await at.start()
+  cookie = cookieOf(await signIn(running))
+  expect((await users()).sort()).toEqual(['ann@example.com', 'root@example.com'])
+}
+
+test('a command that reads a copy without its server brings nothing into it', async () => {
+  await writeInVain()
+  running.signal('SIGKILL')
+  await running.exited
+  for (const args of [['check'], ['backup', `${at.dataDir}.tar`]]) await at.svc(args)
+  await expectWithoutIt()
+}, 100_000)
+
+test('a stop while the store is away keeps nothing that the store does not have', async () => {
+  await writeInVain()
+  running.signal('SIGTERM')
+  expect(await running.exited).toBe(0)
+  await expectWithoutIt()
+}, 100_000)
+
 test('a stop ships everything, and a start without the data directory has it', async () => {
   expect((await addUser('ann')).status).toBe(201)
   running.signal('SIGTERM')

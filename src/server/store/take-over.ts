@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Config, ConfigError } from '../../config/config.ts'
 import { type Db, openDb } from '../../db/open.ts'
-import { readMarker, writeMarker } from '../../db/replication/marker.ts'
+import { writeMarker } from '../../db/replication/marker.ts'
 import { bringUpToDate } from '../../db/replication/replica.ts'
 import { type Shipper, startShipping } from '../../db/replication/shipper.ts'
 import { AppError } from '../../domain/errors.ts'
@@ -54,7 +54,8 @@ async function tryOnce(
   const { dataDir } = config
   const file = join(dataDir, 'svc.db')
   const { number } = await asStartFailure(() => bringUpToDate(store, storeId, file, dataDir))
-  if (readMarker(dataDir) === null) await writeMarker(dataDir, { store: storeId, number: 0, seen: 0 })
+  // Until the store has what is written now: see `keepMarker`.
+  await writeMarker(dataDir, { store: storeId, number: 0, seen: number })
   const openedAt = source.now()
   const db = openDb(file, openedAt, { isShipped: true })
   refuseLitestream(db)
@@ -63,7 +64,7 @@ async function tryOnce(
   const secrets = createSecretBox(secretKeys)
   refuseOtherKey(db, storeId, secrets)
   const epoch = beginEpoch(db, source, config, { storeId, writer: store.writer, secrets })
-  const marker = keepMarker(dataDir, { store: storeId, from: number, seen: () => shipper.number })
+  const marker = keepMarker(dataDir, storeId, () => shipper.number)
   let isPrimary = false
   const shipper: Shipper = startShipping(db, {
     store,
@@ -72,23 +73,27 @@ async function tryOnce(
     now: source.now,
     log: source.log,
     wantsBase: number > 0 && wasMigrated(db, openedAt),
-    markShipped: (shipped) => marker.shipped(shipped),
+    markShipped: (shipped) => marker.has(shipped),
     onDeposed: () => isPrimary && onDeposed(),
   })
   if (await ships(shipper)) {
     isPrimary = true
+    await marker.has(number)
     return { db, shipper, epoch, secretKeys, stop: () => stop(shipper, marker) }
   }
-  marker.stop()
+  // The next try needs another file, as this one's log is still open here.
+  await marker.stop({ isWhole: false })
   left.push(db)
-  // The next try needs another file: this one's log is still open here.
-  await writeMarker(dataDir, { store: storeId, number: 0, seen: number })
   return undefined
 }
 
-async function stop(shipper: Shipper, marker: Pick<Primary, 'stop'>): Promise<void> {
+async function stop(shipper: Shipper, marker: ReturnType<typeof keepMarker>): Promise<void> {
   await shipper.stop()
-  await marker.stop()
+  const isWhole = await shipper.sync().then(
+    () => true,
+    () => false,
+  )
+  await marker.stop({ isWhole })
 }
 
 const wasMigrated = ({ sqlite }: Db, openedAt: number): boolean =>

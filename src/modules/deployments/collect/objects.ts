@@ -22,6 +22,7 @@ const shippedOf = onePer((_: Context): { times: number[]; lookedAt: number } => 
 export async function deleteRemovedObjects(ctx: Context, stop: Stop = GO_ON): Promise<number> {
   const { remote } = ctx.blobs
   if (remote === null) return 0
+  await remote.shrink()
   let deleted = 0
   const until = await shippedBefore(ctx)
   for (let keys = listRemoved(ctx.db, until, AT_ONCE); keys.length > 0 && !stop.aborted; ) {
