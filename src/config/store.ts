@@ -113,12 +113,20 @@ export const STORE_OPTIONS: { [K in keyof StoreConfig]: PlainOption<StoreConfig[
 
 /** Describes a conflict between settings in a sentence that starts with the variable; null if there is none. */
 export function storeConflict(config: StoreConfig): string | null {
-  const { storeUrl, storeAccessKey, storeSecretKey, role } = config
+  const { storeUrl, role } = config
   if (storeUrl === null) return role === 'auto' ? null : `ROLE is "${role}", but needs STORE_URL`
   if (role === 'standby' || role === 'node')
     return `ROLE is "${role}", but this version has no machines that follow another: it must be auto or primary`
-  if (storeAccessKey === null) return 'STORE_ACCESS_KEY is missing: STORE_URL needs it'
-  if (storeSecretKey === null) return 'STORE_SECRET_KEY is missing: STORE_URL needs it'
+  return missingKey(config, 'STORE_URL')
+}
+
+/** Such a sentence where a key is missing that `what` needs. */
+export function missingKey(
+  { storeAccessKey, storeSecretKey }: Pick<StoreConfig, 'storeAccessKey' | 'storeSecretKey'>,
+  what: string,
+): string | null {
+  if (storeAccessKey === null) return `STORE_ACCESS_KEY is missing: ${what} needs it`
+  if (storeSecretKey === null) return `STORE_SECRET_KEY is missing: ${what} needs it`
   return null
 }
 
@@ -134,7 +142,7 @@ export function storeWarning({ storeEndpoint }: Pick<StoreConfig, 'storeEndpoint
 
 const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/
 
-function storeUrl(given: string): Parsed<StoreUrl> {
+export function storeUrl(given: string): Parsed<StoreUrl> {
   const [, bucket = '', path = ''] = /^s3:\/\/([^/]*)(?:\/(.*))?$/.exec(given) ?? []
   const prefix = path.replace(/\/$/, '')
   const isPlain =
