@@ -11,9 +11,9 @@ export const restoreCommand: Command = {
   summary: 'Unpack a backup into an empty data directory',
   usage: `usage: svc restore FILE|s3://bucket/key.tar|s3://bucket/prefix [--data-dir ./data]
 
-The data directory must be empty or not there yet. A bad file changes nothing. s3://bucket/prefix is a store of svc: its newest
-state becomes a workspace without a store, and the store stays as it is. For s3:// the settings are STORE_ENDPOINT,
-STORE_REGION, STORE_ACCESS_KEY and STORE_SECRET_KEY; keys that may only read suffice.`,
+The data directory must be empty or not there yet. A bad file changes nothing. s3://bucket/key.tar is a backup;
+s3://bucket/prefix is a store of svc: its newest state becomes a workspace without a store, and the store stays as it is. For
+s3:// the settings are STORE_ENDPOINT, STORE_REGION, STORE_ACCESS_KEY and STORE_SECRET_KEY; keys that may read suffice.`,
   async run(args, io) {
     const { config, words } = settingsOf(args, io)
     const [word, ...others] = words

@@ -6,8 +6,8 @@ import { archive, tar } from '../modules/deployments/upload/upload.fixture.ts'
 import { scheduleVariants, waitForVariants } from '../modules/deployments/variants.ts'
 import { resumeReports, waitForReports } from '../modules/reports/service.ts'
 import { randomBytes } from '../platform/chunks.fixture.ts'
-import { seedDeployment } from '../testing/seed.ts'
 import { type ContentsApp, contentsApp } from '../testing/contents-app.ts'
+import { seedDeployment } from '../testing/seed.ts'
 import { listening } from '../testing/test-app.ts'
 
 /** Everything that reads contents, on a machine that has none of them. */

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { DAY_MS, HOUR_MS } from '../../../domain/durations.ts'
-import { SEED_OWNER, seedDeployment } from '../../../testing/seed.ts'
 import { type ContentsApp, contentsApp } from '../../../testing/contents-app.ts'
+import { SEED_OWNER, seedDeployment } from '../../../testing/seed.ts'
 import { openStage } from '../blob-queries.ts'
 import { collectGarbage, GRACE_MS, sweepStore } from '../collect.ts'
 
