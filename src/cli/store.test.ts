@@ -347,8 +347,10 @@ describe('check', () => {
     expect((await svc('store check --quick')).code).toBe(quick)
   })
 
-  test('what belongs to nothing is a note', async () => {
+  test('svc check on a machine checks its store, and what belongs to nothing is a note', async () => {
     await pushed()
+    expect(await svc('check')).toEqual({ code: 0, out: 'all is well\n', err: '' })
+    expect(await svc('check', { STORE_URL: '' })).toMatchObject({ code: 78 })
     server.objects.set('p/packs/none', { bytes: large, headers: {} })
     server.objects.set('p/db/0000/ffffffffffffffff-ffffffffffffffff.ltx', { bytes: large, headers: {} })
     expect(await svc('store check')).toEqual({
