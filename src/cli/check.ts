@@ -8,6 +8,7 @@ import { findTwins, type Twins } from '../modules/users/service.ts'
 import { findForeignFiles } from '../platform/foreign-files.ts'
 import { reserveBytes } from '../platform/reserve.ts'
 import { type Command, CommandFailure, EXIT, type Io, printable, UsageError } from './command.ts'
+import { isOfStore } from './on-workspace.ts'
 import { onDataDir, requireDatabase } from './operator.ts'
 import { settingsOf } from './settings.ts'
 import { systemErrorOf } from './system-error.ts'
@@ -20,10 +21,12 @@ Checks the database, what its rows promise of each other (also that no API key w
 more), the stored secrets against the key, the bytes of every stored content, and whether root owns files in the data
 directory of another user. Reads all of them, so it takes a while on a large store. The server may be running. Accounts whose
 emails are one by now, however they are spelled, are listed too, which is no damage; nor is a note on stderr. Exit code: 0 all
-is well, 1 damage, each named in a line.`,
+is well, 1 damage, each named in a line. Of a workspace in an object store the store is checked, as svc store check does.`,
   async run(args, io) {
     const { config, words } = settingsOf(args, io)
     if (words.length > 0) throw new UsageError(`svc check takes flags only, not "${words[0]}"`)
+    // Opening a copy while no server runs would move what is not shipped into its file.
+    if (isOfStore(config)) return (await import('./store/check.ts')).check(config, false, io)
     requireDatabase(config)
     let found = 0
     const hints = new Set<string>()

@@ -242,19 +242,30 @@ test('status in both forms', async () => {
   server.objects.set('p/db/0000/0000000000000002-0000000000000002.ltx', {
     bytes: log,
     headers: { 'x-amz-meta-svc-epoch': '3' },
+    modifiedAt: 5_000,
   })
   server.objects.set('p/beat/3', {
     bytes: new TextEncoder().encode('{"name":"a","url":"http://a:1"}'),
     headers: {},
   })
-  server.objects.set('p/db/0009/0000000000000001-0000000000000002.ltx', { bytes: log, headers: {} })
+  server.objects.set('p/db/0009/0000000000000001-0000000000000002.ltx', {
+    bytes: log,
+    headers: {},
+    modifiedAt: 1_000,
+  })
   expect(JSON.parse((await svc('store status --json')).out)).toEqual({
     id,
     url: 's3://bucket/p',
     format: 'ltx',
-    primary: { name: 'a', url: 'http://a:1', epoch: 3, lastSeenAt: null, isAlive: false },
+    primary: {
+      name: 'a',
+      url: 'http://a:1',
+      epoch: 3,
+      lastSeenAt: '1970-01-01T00:00:05.000Z',
+      isAlive: false,
+    },
     log: { first: 1, last: 2, bytes: 2 * log.length },
-    base: { last: 2, bytes: log.length, at: null },
+    base: { last: 2, bytes: log.length, at: '1970-01-01T00:00:01.000Z' },
     contents: { objects: 3, bytes: large.length + randomOne.length + 17 },
   })
   const { code, out: text } = await svc('store status')
@@ -262,6 +273,8 @@ test('status in both forms', async () => {
     0,
     ['store', 'primary', 'log', 'base', 'contents', ''],
   ])
+  server.objects.set('p/beat/3', { bytes: new Uint8Array(0), headers: {}, modifiedAt: Date.now() })
+  expect(JSON.parse((await svc('store status --json')).out).primary).toMatchObject({ isAlive: true })
   for (const body of ['[', '7', '{"name":7}']) {
     server.objects.set('p/beat/3', { bytes: new TextEncoder().encode(body), headers: {} })
     expect(JSON.parse((await svc('store status --json')).out).primary).toMatchObject({ name: null, epoch: 3 })
@@ -334,8 +347,10 @@ describe('check', () => {
     expect((await svc('store check --quick')).code).toBe(quick)
   })
 
-  test('what belongs to nothing is a note', async () => {
+  test('svc check on a machine checks its store, and what belongs to nothing is a note', async () => {
     await pushed()
+    expect(await svc('check')).toEqual({ code: 0, out: 'all is well\n', err: '' })
+    expect(await svc('check', { STORE_URL: '' })).toMatchObject({ code: 78 })
     server.objects.set('p/packs/none', { bytes: large, headers: {} })
     server.objects.set('p/db/0000/ffffffffffffffff-ffffffffffffffff.ltx', { bytes: large, headers: {} })
     expect(await svc('store check')).toEqual({

@@ -6,7 +6,11 @@ import { messageOf } from '../domain/errors.ts'
 import { syncFolder } from './durable-file.ts'
 import { LOCK_FILE, lockDataDir } from './instance-lock.ts'
 import { makeFolder, makeRootFolder, workForOwnerOf } from './owner.ts'
-import { RestoreError } from './restore.ts'
+
+/** An unusable backup, or a target where it cannot be restored. Nothing was changed. */
+export class RestoreError extends Error {}
+
+export const interrupted = (): RestoreError => new RestoreError('it was interrupted, and nothing was changed')
 
 /** `stop` aborts it until the files are moved. `prepare` may change the checked database before that. */
 type Options = { stop: AbortSignal | undefined; prepare: (sqlite: Database) => void }
@@ -62,7 +66,7 @@ async function fillAndMove<T>(
     prepareDatabase(database, prepare)
     // SQLite created these when the database was checked.
     for (const beside of ['-wal', '-shm']) await rm(`${database}${beside}`, { force: true })
-    if (stop?.aborted) throw new RestoreError('it was interrupted, and nothing was changed')
+    if (stop?.aborted) throw interrupted()
     for (const name of readdirSync(staged))
       if (name !== 'svc.db') await rename(join(staged, name), join(dataDir, name))
     await syncFolder(dataDir)
@@ -90,7 +94,7 @@ async function removeEmpty(inner: string, outer: string): Promise<void> {
     await rmdir(folder).catch(() => undefined)
 }
 
-function refuseFilled(dataDir: string): void {
+export function refuseFilled(dataDir: string): void {
   let names: string[]
   try {
     names = readdirSync(dataDir)

@@ -1,18 +1,16 @@
-import { Database } from 'bun:sqlite'
-import { readdirSync } from 'node:fs'
-import { type FileHandle, open, rename, rm, rmdir } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
+import type { Database } from 'bun:sqlite'
+import { type FileHandle, open } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { messageOf } from '../domain/errors.ts'
 import { readTar } from './archive/tar.ts'
 import { BACKUP_END, BACKUP_FORMAT, BackupSum } from './backup.ts'
 import { isBackupName, isStray } from './backup-names.ts'
 import type { ByteStream } from './byte-stream.ts'
 import { syncFolder } from './durable-file.ts'
-import { LOCK_FILE, lockDataDir } from './instance-lock.ts'
-import { handOver, makeFolder, makeRootFolder, workForOwnerOf } from './owner.ts'
+import { handOver, makeFolder } from './owner.ts'
+import { fillDataDir, interrupted, RestoreError, refuseFilled } from './restore-target.ts'
 
-/** An unusable backup, or a target where it cannot be restored. Nothing was changed. */
-export class RestoreError extends Error {}
+export { RestoreError }
 
 const MAX_LINE = 1000
 const READ_BYTES = 256 * 1024
@@ -43,17 +41,9 @@ export async function restoreBackup(
   refuseFilled(dataDir)
   // Reading from a pipe may block for long, so nothing is created before.
   const backup = await openBackup(source, stop)
-  const made = makeRootFolder(dataDir)
-  let isRestored = false
   try {
-    workForOwnerOf(dataDir)
-    const restored = await whileAlone(dataDir, () =>
-      restoreInto(dataDir, join(dataDir, `.restore-${id}`), backup, prepare),
-    )
-    isRestored = true
-    return restored
+    return await fillDataDir(dataDir, id, { stop, prepare }, (folder) => unpack(backup, folder))
   } finally {
-    if (!isRestored && made !== undefined) await removeEmpty(resolve(dataDir), resolve(made))
     const closed = backup.close()
     // Closing waits for a pending read, which may never end on a pipe.
     if (!stop?.aborted) await closed
@@ -115,78 +105,8 @@ async function unlessStopped<T>(wait: Promise<T>, stop: AbortSignal | undefined)
   }
 }
 
-const interrupted = (): RestoreError => new RestoreError('it was interrupted, and nothing was changed')
-
 const unreadable = (file: string, error: unknown): RestoreError =>
   new RestoreError(`${file} cannot be read as a backup: ${messageOf(error)}`, { cause: error })
-
-/** No server and no other restore may start meanwhile, or its files would mix with these. */
-async function whileAlone<T>(dataDir: string, work: () => Promise<T>): Promise<T> {
-  const lock = lockDataDir(dataDir)
-  if (lock === undefined) throw new RestoreError(`${dataDir} is in use by a server or another restore`)
-  try {
-    refuseFilled(dataDir)
-    return await work()
-  } finally {
-    await rm(join(dataDir, LOCK_FILE), { force: true })
-    lock.release()
-  }
-}
-
-async function restoreInto(
-  dataDir: string,
-  staged: string,
-  backup: OpenBackup,
-  prepare: (sqlite: Database) => void,
-): Promise<Restored> {
-  try {
-    makeFolder(staged)
-    const restored = await unpack(backup, staged)
-    const database = join(staged, 'svc.db')
-    checkDatabase(database)
-    prepareDatabase(database, prepare)
-    // SQLite created these when the database was checked.
-    for (const beside of ['-wal', '-shm']) await rm(`${database}${beside}`, { force: true })
-    if (backup.stop?.aborted) throw interrupted()
-    for (const name of readdirSync(staged))
-      if (name !== 'svc.db') await rename(join(staged, name), join(dataDir, name))
-    await syncFolder(dataDir)
-    await rename(join(staged, 'svc.db'), join(dataDir, 'svc.db'))
-    await syncFolder(dataDir)
-    return restored
-  } finally {
-    await rm(staged, { recursive: true, force: true })
-  }
-}
-
-function prepareDatabase(path: string, prepare: (sqlite: Database) => void): void {
-  const sqlite = new Database(path, { strict: true })
-  try {
-    prepare(sqlite)
-  } finally {
-    sqlite.run('PRAGMA wal_checkpoint(TRUNCATE)')
-    sqlite.close()
-  }
-}
-
-/** Removes the empty folders from `inner` up to `outer`, which were created for nothing. */
-async function removeEmpty(inner: string, outer: string): Promise<void> {
-  for (let folder = inner; folder.length >= outer.length; folder = dirname(folder))
-    await rmdir(folder).catch(() => undefined)
-}
-
-function refuseFilled(dataDir: string): void {
-  let names: string[]
-  try {
-    names = readdirSync(dataDir)
-  } catch {
-    return
-  }
-  // lost+found exists on any separate file system. The lock file and its journal do not count: the lock itself is
-  // checked.
-  if (names.some((name) => name !== 'lost+found' && !name.startsWith(LOCK_FILE)))
-    throw new RestoreError(`${dataDir} is not empty; restore into a new data directory`)
-}
 
 async function unpack(backup: OpenBackup, staged: string): Promise<Restored> {
   const { name } = backup
@@ -260,21 +180,5 @@ async function writeDurably(path: string, body: ByteStream, folders: Set<string>
     await out.datasync()
   } finally {
     await out.close()
-  }
-}
-
-function checkDatabase(path: string): void {
-  try {
-    const sqlite = new Database(path, { readonly: true })
-    try {
-      const found = sqlite.query<{ quick_check: string }, []>('PRAGMA quick_check').get()
-      if (found?.quick_check !== 'ok')
-        throw new RestoreError(`the database in the backup is damaged: ${found?.quick_check}`)
-    } finally {
-      sqlite.close()
-    }
-  } catch (error) {
-    if (error instanceof RestoreError) throw error
-    throw new RestoreError(`the database in the backup cannot be opened: ${messageOf(error)}`)
   }
 }
