@@ -31,6 +31,8 @@ import siteSettings from './0027_site_settings.sql' with { type: 'text' }
 import deploymentReports from './0028_deployment_reports.sql' with { type: 'text' }
 import releaseChecks from './0029_release_checks.sql' with { type: 'text' }
 import cdnPurges from './0031_cdn_purges.sql' with { type: 'text' }
+import storedObjects from './0032_stored_objects.sql' with { type: 'text' }
+import machineEpochs from './0033_machine_epochs.sql' with { type: 'text' }
 
 /** Append only: an applied migration is never edited, renamed or reordered. Imported as text, so they are in the executable. */
 export const migrations: readonly Migration[] = [
@@ -64,6 +66,8 @@ export const migrations: readonly Migration[] = [
   { name: '0028_deployment_reports', sql: deploymentReports },
   { name: '0029_release_checks', sql: releaseChecks },
   { name: '0031_cdn_purges', sql: cdnPurges },
+  { name: '0032_stored_objects', sql: storedObjects },
+  { name: '0033_machine_epochs', sql: machineEpochs },
 ]
 
 /**

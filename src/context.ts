@@ -13,6 +13,21 @@ import type { Outbound } from './platform/outbound.ts'
 import type { Passwords } from './platform/passwords.ts'
 import type { SecretBox } from './platform/secret-box.ts'
 
+/** This process as one of the machines of a workspace in an object store. contract 18 §5. */
+export type Machine = {
+  name: string
+  epoch: number
+  role: () => 'primary' | 'standby'
+  /** How far the log in the store is behind what was written here. */
+  state: () => {
+    number: number
+    unshippedBytes: number
+    lagMs: number
+    isStoreUp: boolean
+    error: string | null
+  }
+}
+
 /** Shared by the whole service. The only source of the clock and of ids. */
 export type Context = {
   config: Config
@@ -49,6 +64,8 @@ export type Context = {
   siteUrl: (host: string) => string
   /** The project that a host (lower case, without port) shows; null if it shows no site. */
   siteAt: (host: string) => SitePlace
+  /** Null if there is no object store: the data directory is the workspace. */
+  machine: Machine | null
   version: string
   /** The start time of this process, on the same clock as `now`. */
   startedAt: number

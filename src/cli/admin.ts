@@ -1,47 +1,37 @@
 import { resolve } from 'node:path'
-import type { Context } from '../context.ts'
 import { isEmail } from '../domain/email.ts'
 import { PASSWORD_RULE, passwordFlaw } from '../domain/password-rule.ts'
-import { resetSecondStep } from '../modules/account/second-step.ts'
-import { setPassword } from '../modules/auth/set-password.ts'
-import { createAccount } from '../modules/users/service.ts'
 import { type Command, CommandFailure, EXIT, type Io, UsageError } from './command.ts'
-import { hasDatabase, onDataDir, requireDatabase } from './operator.ts'
+import { isOfStore, onWorkspace } from './on-workspace.ts'
+import { hasDatabase, requireDatabase } from './operator.ts'
 import { settingsOf } from './settings.ts'
-
-const OPERATOR = { kind: 'operator' } as const
 
 type Verb = {
   /** Whether accounts must exist already. */
   needsDatabase: boolean
-  /** The work on the data directory, once every answer it needs was given. */
-  prepare(email: string, io: Io): Promise<(ctx: Context) => unknown>
+  needsPassword: boolean
   done(email: string): string
 }
 
-const VERBS: Readonly<Record<string, Verb>> = {
+const VERBS = {
   create: {
     needsDatabase: false,
-    async prepare(email, io) {
-      const password = await readNewPassword(io)
-      return (ctx) => createAccount(ctx, { email, password, role: 'admin' }, OPERATOR)
-    },
+    needsPassword: true,
     done: (email) => `${email} is an administrator now`,
   },
   'reset-password': {
     needsDatabase: true,
-    async prepare(email, io) {
-      const password = await readNewPassword(io)
-      return (ctx) => setPassword(ctx, email, password, OPERATOR)
-    },
+    needsPassword: true,
     done: (email) => `${email} has a new password`,
   },
   'reset-mfa': {
     needsDatabase: true,
-    prepare: async (email) => (ctx) => resetSecondStep(ctx, email, OPERATOR),
+    needsPassword: false,
     done: (email) => `${email} signs in with the password alone now`,
   },
-}
+} as const satisfies Record<string, Verb>
+
+const isVerb = (name: string): name is keyof typeof VERBS => Object.hasOwn(VERBS, name)
 
 export const adminCommand: Command = {
   summary: 'Create an admin, set a password or turn off a lost second step, on the data directory',
@@ -56,15 +46,16 @@ A password is asked for, or read as one line from stdin. It is never a flag. The
   async run(args, io) {
     const { config, words } = settingsOf(args, io)
     const [name = '', email, ...others] = words
-    const verb = Object.hasOwn(VERBS, name) ? VERBS[name] : undefined
-    if (verb === undefined || email === undefined || others.length > 0)
+    if (!isVerb(name) || email === undefined || others.length > 0)
       throw new UsageError('name what to do, and the email')
     if (!isEmail(email)) throw new UsageError(`"${email}" is not an email address`)
+    const verb: Verb = VERBS[name]
     if (verb.needsDatabase) requireDatabase(config)
-    const work = await verb.prepare(email, io)
+    const password = verb.needsPassword ? { password: await readNewPassword(io) } : {}
     // With the wrong folder, nobody would notice until signing in fails.
-    const where = hasDatabase(config) ? '' : `, in the new data directory ${resolve(config.dataDir)}`
-    await onDataDir(config, io, work)
+    const where =
+      hasDatabase(config) || isOfStore(config) ? '' : `, in the new data directory ${resolve(config.dataDir)}`
+    await onWorkspace(config, io, `admin ${name}`, { email, ...password })
     io.stderr.write(`${verb.done(email)}${where}\n`)
     return EXIT.ok
   },

@@ -1,8 +1,8 @@
-import { createOperatorKey } from '../modules/api-keys/service.ts'
 import { systemNow } from '../server/open-context.ts'
-import { type Command, EXIT, type Io, UsageError } from './command.ts'
+import { type Command, CommandFailure, EXIT, type Io, UsageError } from './command.ts'
 import { parseProject } from './deploy/settings.ts'
-import { onDataDir, requireDatabase } from './operator.ts'
+import { isOfStore, onWorkspace } from './on-workspace.ts'
+import { requireDatabase } from './operator.ts'
 import { rotateSecret } from './rotate-secret.ts'
 import { settingsOf } from './settings.ts'
 
@@ -35,7 +35,8 @@ async function createKey({ config, values }: Settings, words: string[], io: Io):
   const project = typeof values['project'] === 'string' ? values['project'] : null
   if (project !== null) parseProject(project)
   requireDatabase(config)
-  const key = await onDataDir(config, io, (ctx) => createOperatorKey(ctx, { name, repository: project }))
+  const ofProject = project === null ? {} : { repository: project }
+  const key = await onWorkspace(config, io, 'key create', { name, ...ofProject })
   io.stdout.write(`${key}\n`)
   return EXIT.ok
 }
@@ -44,6 +45,8 @@ async function rotate({ config, values }: Settings, words: string[], io: Io): Pr
   if (words.length > 0 || values['project'] !== undefined)
     throw new UsageError('rotate-secret takes nothing but --data-dir')
   requireDatabase(config)
+  if (isOfStore(config))
+    throw new CommandFailure('the key of a workspace in an object store cannot be rotated by this version')
   const count = await rotateSecret(config, systemNow())
   io.stderr.write(
     `secret.key holds a new key; ${count} stored ${count === 1 ? 'secret' : 'secrets'} moved to it\n`,

@@ -1,4 +1,4 @@
-import { ConfigError, configHelp } from '../config/config.ts'
+import { configHelp } from '../config/config.ts'
 import { serve } from '../server/serve.ts'
 import { type Command, UsageError } from './command.ts'
 import { settingsOf } from './settings.ts'
@@ -14,8 +14,6 @@ ${configHelp()}`,
   async run(args, io) {
     const { config, words } = settingsOf(args, io)
     if (words.length > 0) throw new UsageError(`svc serve takes no arguments, and got "${words[0]}"`)
-    if (config.storeUrl !== null)
-      throw new ConfigError('STORE_URL is set, and this version does not serve from an object store yet')
     return serve(config, VERSION, { put: io.stdout.put, isTerminal: io.isTerminal })
   },
 }

@@ -62,7 +62,7 @@ const good: [variable: string, text: string, key: keyof ReturnType<typeof loadCo
   ['SANDBOX_PROCESSES', '64', 'sandboxProcesses', 64],
   ['RATE_LIMIT_API', '0', 'rateLimitApi', 0],
   ['LOG_RETENTION_DAYS', '0', 'logRetentionDays', 0],
-  ['BACKUP_DIR', '/backups', 'backupDir', '/backups'],
+  ['BACKUP_DIR', '/backups', 'backupDir', { text: '/backups', store: null }],
   ['FEATURE_REQUIRE_PROJECT_MEMBERSHIP', 'true', 'requireProjectMembership', true],
   ['FEATURE_REQUIRE_PROJECT_MEMBERSHIP', 'false', 'requireProjectMembership', false],
   ['PUBLIC_URL', 'https://admin.example.com:8443', 'publicUrl', 'https://admin.example.com:8443'],

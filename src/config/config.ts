@@ -1,4 +1,5 @@
 import type { Cidr } from '../domain/ip-ranges.ts'
+import { backupConflict } from './backup-dir.ts'
 import { BODY_OPTIONS, type BodyConfig } from './bodies.ts'
 import { CDN_OPTIONS, type CdnConfig, cdnConflict } from './cdn.ts'
 import { PIPELINES_OPTIONS, type PipelinesConfig } from './pipelines.ts'
@@ -278,7 +279,10 @@ export function loadConfig({ env, flags = {}, isTerminal = false }: Source): Con
   if ((config['adminEmail'] === null) !== (config['adminPassword'] === null))
     throw new ConfigError('ADMIN_EMAIL and ADMIN_PASSWORD belong together: set both or neither')
   const conflict =
-    tlsConflict(config as Config) ?? storeConflict(config as Config) ?? cdnConflict(config as Config)
+    tlsConflict(config as Config) ??
+    storeConflict(config as Config) ??
+    backupConflict(config as Config) ??
+    cdnConflict(config as Config)
   if (conflict !== null) throw new ConfigError(conflict)
   return config as Config
 }

@@ -1,5 +1,6 @@
+import { hostname } from 'node:os'
 import { isPublicAddress, parseIp } from '../domain/ip-ranges.ts'
-import { type Parsed, type PlainOption, publicUrl, text, wholeNumber } from './values.ts'
+import { byteSizeFrom, oneOf, type Parsed, type PlainOption, publicUrl, text, wholeNumber } from './values.ts'
 
 /** The object store that the workspace lives in. contract 18 §1. */
 export type StoreConfig = {
@@ -12,7 +13,16 @@ export type StoreConfig = {
   storeSecretKey: string | null
   /** How long one request waits for the store. */
   storeTimeoutSeconds: number
+  role: Role
+  machineName: string
+  /** By which other machines reach this one. */
+  machineUrl: string | null
+  /** Of local copies of contents. */
+  storeCacheBytes: number
 }
+
+/** contract 18 §5. */
+export type Role = 'auto' | 'primary' | 'standby' | 'node'
 
 /** `prefix` is empty or ends with a slash. */
 export type StoreUrl = { bucket: string; prefix: string }
@@ -68,13 +78,55 @@ export const STORE_OPTIONS: { [K in keyof StoreConfig]: PlainOption<StoreConfig[
     fallback: () => 10,
     parse: wholeNumber(1, 60),
   },
+  role: {
+    env: 'ROLE',
+    help: 'auto or primary: what this machine is to the workspace in STORE_URL',
+    shownDefault: 'auto',
+    fallback: () => 'auto',
+    parse: oneOf('auto', 'primary', 'standby', 'node'),
+  },
+  machineName: {
+    env: 'MACHINE_NAME',
+    help: 'what this machine is called, with STORE_URL',
+    shownDefault: 'its host name',
+    fallback: hostname,
+    parse: (given) =>
+      /^[^\p{C}]{1,100}$/u.test(given)
+        ? text(given)
+        : { expected: 'a name of 1 to 100 characters on one line' },
+  },
+  machineUrl: {
+    env: 'MACHINE_URL',
+    help: 'scheme, host and port by which other machines reach this one, with STORE_URL',
+    shownDefault: 'none',
+    fallback: () => null,
+    parse: publicUrl,
+  },
+  storeCacheBytes: {
+    env: 'STORE_CACHE_BYTES',
+    help: 'local copies of contents that are in the object store, in bytes',
+    shownDefault: '10 GiB',
+    fallback: () => 10 * 2 ** 30,
+    parse: byteSizeFrom(64 * 2 ** 20),
+  },
 }
 
 /** Describes a conflict between settings in a sentence that starts with the variable; null if there is none. */
-export function storeConflict({ storeUrl, storeAccessKey, storeSecretKey }: StoreConfig): string | null {
-  if (storeUrl === null) return null
-  if (storeAccessKey === null) return 'STORE_ACCESS_KEY is missing: STORE_URL needs it'
-  if (storeSecretKey === null) return 'STORE_SECRET_KEY is missing: STORE_URL needs it'
+export function storeConflict(config: StoreConfig): string | null {
+  const { storeUrl, role } = config
+  if (storeUrl === null) return role === 'auto' ? null : `ROLE is "${role}", but needs STORE_URL`
+  if (role === 'standby' || role === 'node')
+    return `ROLE is "${role}", but this version has no machines that follow another: it must be auto or primary`
+  return missingKey(config, 'STORE_URL')
+}
+
+/** Such a sentence where a key is missing that `what` needs. */
+export function missingKey(
+  { storeAccessKey, storeSecretKey }: Pick<StoreConfig, 'storeAccessKey' | 'storeSecretKey'>,
+  what: string,
+): string | null {
+  if (storeAccessKey === null) return `STORE_ACCESS_KEY is missing: ${what} needs it`
+  if (storeSecretKey === null) return `STORE_SECRET_KEY is missing: ${what} needs it`
   return null
 }
 
@@ -90,7 +142,7 @@ export function storeWarning({ storeEndpoint }: Pick<StoreConfig, 'storeEndpoint
 
 const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/
 
-function storeUrl(given: string): Parsed<StoreUrl> {
+export function storeUrl(given: string): Parsed<StoreUrl> {
   const [, bucket = '', path = ''] = /^s3:\/\/([^/]*)(?:\/(.*))?$/.exec(given) ?? []
   const prefix = path.replace(/\/$/, '')
   const isPlain =

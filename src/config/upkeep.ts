@@ -1,10 +1,11 @@
+import { type BackupDir, backupDir } from './backup-dir.ts'
 import { byteSize, type Parsed, type PlainOption, text, wholeNumber } from './values.ts'
 
 /** Settings besides serving: metrics, log retention, backups, webhooks, free disk, retention of deployments. */
 export type UpkeepConfig = {
   metricsToken: string | null
   logRetentionDays: number
-  backupDir: string | null
+  backupDir: BackupDir | null
   backupEveryHours: number
   backupKeep: number
   /** Seconds to wait after each failed try of a delivery but the last. */
@@ -32,10 +33,12 @@ export const UPKEEP_OPTIONS: { [K in keyof UpkeepConfig]: PlainOption<UpkeepConf
   },
   backupDir: {
     env: 'BACKUP_DIR',
-    help: 'folder for scheduled backups',
+    help: 'folder for scheduled backups, or s3://bucket/prefix/ of an object store',
     shownDefault: 'none: no scheduled backups',
+    // What is no such address may hold a password.
+    secret: true,
     fallback: () => null,
-    parse: text,
+    parse: backupDir,
   },
   backupEveryHours: {
     env: 'BACKUP_EVERY_HOURS',

@@ -174,14 +174,19 @@ function mayUseReserve({ room, sqlite, reserve }: Db, error: unknown): boolean {
  * Writes to a file that lost its name are lost with the process; writes after a disk failure, with a power cut; writes that
  * the object store does not get, with the machine.
  */
-export function refuseLoss({ isInPlace, log }: Db): void {
+export function refuseLoss(db: Db): void {
+  refuseMoved(db)
+  const refusal = db.log.refusal()
+  if (refusal !== null) throw refusal
+}
+
+/** Throws unless the database is where it was opened. */
+export function refuseMoved({ isInPlace }: Db): void {
   if (!isInPlace())
     throw new AppError(
       'unavailable',
       'The database file was moved, replaced or removed while the server was using it, so nothing can be saved: put it back or restore a backup, then restart svc',
     )
-  const refusal = log.refusal()
-  if (refusal !== null) throw refusal
 }
 
 /** Whether this is a violation of a UNIQUE or PRIMARY KEY constraint. */

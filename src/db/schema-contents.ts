@@ -12,6 +12,12 @@ export const blobs = sqliteTable('blobs', {
   damaged: integer('damaged', { mode: 'boolean' }).notNull().default(false),
   traits: integer('traits'),
   isBrotli: integer('is_brotli', { mode: 'boolean' }),
+  object: text('object'),
+})
+
+export const removedObjects = sqliteTable('removed_objects', {
+  key: text('key').primaryKey(),
+  removedAt: integer('removed_at').notNull(),
 })
 
 export const blobVariants = sqliteTable(

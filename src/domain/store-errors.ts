@@ -22,10 +22,14 @@ export const notPrimary = (): AppError =>
 
 /** The machine that decides this cannot be reached. */
 export const primaryUnreachable = (): AppError =>
-  new AppError('unavailable', 'The primary of this workspace does not answer now: try again in a few seconds.', {
-    code: 'PRIMARY_UNREACHABLE',
-    headers: { 'retry-after': '2' },
-  })
+  new AppError(
+    'unavailable',
+    'The primary of this workspace does not answer now: try again in a few seconds.',
+    {
+      code: 'PRIMARY_UNREACHABLE',
+      headers: { 'retry-after': '2' },
+    },
+  )
 
 /** The content is not in the local cache, and the store does not give it. */
 export const contentUnreachable = (): AppError =>

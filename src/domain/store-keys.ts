@@ -15,6 +15,18 @@ export const packKey = (id: string): string => `${PACK_FOLDER}${id}`
 /** `id` is new for each object: a content that was deleted and comes again has another key. */
 export const fileKey = (sha256: string, id: string): string => `${FILE_FOLDER}${sha256}-${id}`
 
+/** The content that an object has, by its key; null for any other key. `id` holds the time when it was made. */
+export function contentOfKey(key: string): ContentKey | null {
+  const [, pack] = /^packs\/([\w-]+)$/.exec(key) ?? []
+  if (pack !== undefined) return { pack, id: pack }
+  const [, sha256, object] = /^files\/([0-9a-f]{64})-([\w-]+)$/.exec(key) ?? []
+  return sha256 === undefined || object === undefined ? null : { pack: null, sha256, object, id: object }
+}
+
+export type ContentKey =
+  | { pack: string; id: string }
+  | { pack: null; sha256: string; object: string; id: string }
+
 /** The number of a log object; null for any other key, and beyond what a number can hold. */
 export const numberOfLog = (key: string): number | null => {
   const [, first, last] = /^db\/0000\/([0-9a-f]{16})-([0-9a-f]{16})\.ltx$/.exec(key) ?? []

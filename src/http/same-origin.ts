@@ -1,7 +1,6 @@
 import { AppError } from '../domain/errors.ts'
+import { isSafe } from '../domain/safe-methods.ts'
 import { parseWebUrl } from '../domain/web-url.ts'
-
-const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 /**
  * Rejects a write that a page of another origin sent, with somebody's cookies or to give them a session.
@@ -12,7 +11,7 @@ const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS'])
 export function refuseCrossOrigin(
   request: Request,
   hostWithPort: string,
-  isWrite = !SAFE_METHODS.has(request.method),
+  isWrite = !isSafe(request.method),
 ): void {
   if (!isWrite) return
   const site = request.headers.get('sec-fetch-site')

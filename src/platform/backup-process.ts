@@ -8,10 +8,13 @@ export type BackupProcess = {
   kill(): void
 }
 
-/** Writes a backup in a child process, because copying a large database takes a while and must not block the server. */
-export function spawnBackup(dataDir: string, file: string): BackupProcess {
-  const child = Bun.spawn([...ownProgram(PROGRAM), 'backup', file, '--data-dir', dataDir], {
-    env: {},
+/**
+ * Writes a backup in a child process, because copying a large database takes a while and must not block the server. `env`
+ * is what it needs beside the place, such as the keys of a store.
+ */
+export function spawnBackup(dataDir: string, place: string, env: Record<string, string>): BackupProcess {
+  const child = Bun.spawn([...ownProgram(PROGRAM), 'backup', place, '--data-dir', dataDir], {
+    env,
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   return { done: finished(child), kill: () => child.kill('SIGTERM') }

@@ -16,14 +16,20 @@ import { join } from 'node:path'
 import { openDb } from '../db/open.ts'
 import { entry } from './archive/tar.fixture.ts'
 import { type TarSource, tarEntries } from './archive/tar-write.ts'
-import { BACKUP_END, BACKUP_FORMAT, BackupSum, writeBackup } from './backup.ts'
+import { BACKUP_END, BACKUP_FORMAT, BackupSum, writeBackup as writeTo } from './backup.ts'
+import { fileTarget } from './backup-file.ts'
 import { lockDataDir } from './instance-lock.ts'
-import { RestoreError, restoreBackup } from './restore.ts'
+import { fileSource, RestoreError, restoreBackup as restoreFrom } from './restore.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'svc-backup-'))
 const data = join(root, 'data')
 const file = join(root, 'one.tar')
 afterAll(() => rmSync(root, { recursive: true }))
+
+const writeBackup = (dataDir: string, path: string, id: string) =>
+  writeTo(dataDir, fileTarget(dataDir, path, id), id)
+const restoreBackup = (path: string, into: string, id: string, options?: { stop: AbortSignal }) =>
+  restoreFrom(fileSource(path), into, id, options)
 
 let empty = ''
 beforeEach(() => {

@@ -1,12 +1,11 @@
 import { Database } from 'bun:sqlite'
 import { type Dirent, readdirSync, writeFileSync } from 'node:fs'
-import { lstat, open, readFile, rename, rm, stat } from 'node:fs/promises'
+import { readFile, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { type TarSource, tarEntries } from './archive/tar-write.ts'
-import { isBackupName, isPlaceOfServer } from './backup-names.ts'
+import { isBackupName } from './backup-names.ts'
 import type { ByteStream } from './byte-stream.ts'
 import { namingHolder, waitForLocks } from './database-lock.ts'
-import { syncFolder } from './durable-file.ts'
 import { refuseLostDatabase } from './lost-database.ts'
 import { handOver, makeFolder } from './owner.ts'
 
@@ -18,7 +17,11 @@ export const BACKUP_MARK = 'backup-running'
 const TOUCH_EVERY_MS = 30_000
 
 /** The first entry of a backup, so that no other tar file is mistaken for one. */
-export const BACKUP_FORMAT = { name: 'svc-backup.json', content: '{"format":"svc-backup","version":1}\n' }
+export const BACKUP_FORMAT = {
+  name: 'svc-backup.json',
+  content: '{"format":"svc-backup","version":1}\n',
+  contentWithoutContents: '{"format":"svc-backup","version":1,"contents":false}\n',
+}
 /**
  * The last entry. A backup without it is incomplete. It contains the SHA-256 of all names and contents before it; in
  * backups of earlier versions it is empty.
@@ -45,28 +48,39 @@ export class BackupSum {
 
 /** The files and folders of the data directory that a backup includes, besides the database. */
 const FILES = ['secret.key']
-const FOLDERS = ['blobs/packs', 'blobs/files']
+const CONTENT_FOLDERS = ['blobs/packs', 'blobs/files']
 /** Folders of small files that a running server replaces as a whole. */
 const REPLACED_FOLDERS = ['certs']
 
+/** Where a backup is written: a file, or an object of a store. */
+export type BackupTarget = {
+  /** Throws where something else than an earlier backup would be replaced. */
+  refuseToReplace(): Promise<void>
+  /** What it makes is there once the bytes have come to their end. */
+  write(bytes: ByteStream): Promise<void>
+}
+
+export type BackupOptions = {
+  /** Aborts it; then nothing is left behind. */
+  stop?: AbortSignal | undefined
+  /** Without contents it holds what the database says of them, for those who keep `blobs/` another way. */
+  withContents?: boolean
+}
+
 /**
- * Writes the whole data directory into one tar file, even while a server is writing: the database is copied as of one
- * moment, and contents never change once they exist. The file appears when it is complete and durable. `stop` aborts
- * it; then nothing is left behind.
+ * Writes the whole data directory into one tar archive, even while a server is writing: the database is copied as of one
+ * moment, and contents never change once they exist.
  */
 export async function writeBackup(
   dataDir: string,
-  file: string,
+  target: BackupTarget,
   id: string,
-  stop?: AbortSignal,
+  { stop, withContents = true }: BackupOptions = {},
 ): Promise<{ sizeBytes: number; files: number }> {
   refuseLostDatabase(dataDir)
-  if (isPlaceOfServer(dataDir, file))
-    throw new Error(`${file} is a place that the server uses itself; choose another`)
-  await refuseToReplace(file)
+  await target.refuseToReplace()
   const mark = join(dataDir, `${BACKUP_MARK}-${id}`)
   const copy = join(dataDir, 'tmp', `backup-${id}.db`)
-  const partial = `${file}.${id}.partial`
   writeFileSync(mark, '')
   handOver(mark)
   // Writing the marker again refreshes its time.
@@ -74,22 +88,13 @@ export async function writeBackup(
   try {
     makeFolder(dirname(copy))
     copyDatabase(join(dataDir, 'svc.db'), copy)
-    const written = await writeTar(partial, dataDir, copy, stop)
-    await rename(partial, file)
-    await syncFolder(dirname(file))
+    const written = { sizeBytes: 0, files: 0 }
+    await target.write(archive(backupSources(dataDir, copy, withContents), written, stop))
     return written
   } finally {
     clearInterval(timer)
-    await Promise.all([mark, copy, partial].map((path) => rm(path, { force: true })))
+    await Promise.all([mark, copy].map((path) => rm(path, { force: true })))
   }
-}
-
-/** A mistyped name must not destroy a file: only an earlier backup or an empty file may be replaced. */
-async function refuseToReplace(file: string): Promise<void> {
-  const found = await lstat(file).catch(() => undefined)
-  if (found === undefined || (found.isFile() && found.size === 0)) return
-  const start = found.isFile() ? await Bun.file(file).slice(0, BACKUP_FORMAT.name.length).text() : ''
-  if (start !== BACKUP_FORMAT.name) throw new Error(`${file} already exists and is not a backup`)
 }
 
 /** A copy as of one moment. It reads under WAL, so it does not block writers. */
@@ -104,45 +109,42 @@ function copyDatabase(from: string, to: string): void {
   }
 }
 
-async function writeTar(
-  partial: string,
-  dataDir: string,
-  databaseCopy: string,
+/** Counts in `written` what it passes on. */
+async function* archive(
+  sources: AsyncIterable<Source>,
+  written: { sizeBytes: number; files: number },
   stop: AbortSignal | undefined,
-): Promise<{ sizeBytes: number; files: number }> {
-  const out = await open(partial, 'wx', 0o600)
-  handOver(partial)
+): AsyncGenerator<Uint8Array> {
   const sum = new BackupSum()
-  let sizeBytes = 0
-  let files = 0
-  try {
-    const counted = async function* (): AsyncGenerator<TarSource> {
-      for await (const { name, sizeBytes, body } of backupSources(dataDir, databaseCopy)) {
-        if (name !== BACKUP_FORMAT.name) files += 1
-        yield { name, sizeBytes, body: sum.entry(name, body) }
-      }
-      yield textSource(BACKUP_END, sum.text())
+  const counted = async function* (): AsyncGenerator<TarSource> {
+    for await (const { name, sizeBytes, body } of sources) {
+      if (name !== BACKUP_FORMAT.name) written.files += 1
+      yield { name, sizeBytes, body: sum.entry(name, body) }
     }
-    for await (const chunk of tarEntries(counted())) {
-      stop?.throwIfAborted()
-      await out.writeFile(chunk)
-      sizeBytes += chunk.length
-    }
-    await out.sync()
-  } finally {
-    await out.close()
+    yield textSource(BACKUP_END, sum.text())
   }
-  return { sizeBytes, files }
+  for await (const chunk of tarEntries(counted())) {
+    stop?.throwIfAborted()
+    written.sizeBytes += chunk.length
+    yield chunk
+  }
 }
 
 type Source = { name: string; sizeBytes: number; body: ByteStream | Uint8Array }
 
-async function* backupSources(dataDir: string, databaseCopy: string): AsyncGenerator<Source> {
-  yield textSource(BACKUP_FORMAT.name, BACKUP_FORMAT.content)
+async function* backupSources(
+  dataDir: string,
+  databaseCopy: string,
+  withContents: boolean,
+): AsyncGenerator<Source> {
+  yield textSource(
+    BACKUP_FORMAT.name,
+    withContents ? BACKUP_FORMAT.content : BACKUP_FORMAT.contentWithoutContents,
+  )
   yield await fileSource('svc.db', databaseCopy)
   for (const name of FILES)
     if (await exists(join(dataDir, name))) yield await fileSource(name, join(dataDir, name))
-  for (const folder of FOLDERS)
+  for (const folder of withContents ? CONTENT_FOLDERS : [])
     for (const name of filesBelow(dataDir, folder))
       if (isBackupName(name)) yield await fileSource(name, join(dataDir, name))
   for (const folder of REPLACED_FOLDERS)

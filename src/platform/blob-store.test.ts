@@ -64,10 +64,16 @@ describe('storing', () => {
   test('puts small contents into one pack and large ones into files of their own', async () => {
     const blobs = await storeAll(small, large, other)
     const pack = blobs[0]?.pack ?? ''
+    const about = (content: Uint8Array) => ({
+      sha256: hashOf(content),
+      sizeBytes: content.length,
+      traits: traitsOf(content),
+      object: null,
+    })
     expect(blobs).toEqual([
-      { sha256: hashOf(small), sizeBytes: small.length, traits: traitsOf(small), pack, offset: 0 },
-      { sha256: hashOf(large), sizeBytes: large.length, traits: traitsOf(large), pack: null, offset: 0 },
-      { sha256: hashOf(other), sizeBytes: other.length, traits: traitsOf(other), pack, offset: small.length },
+      { ...about(small), pack, offset: 0 },
+      { ...about(large), pack: null, offset: 0 },
+      { ...about(other), pack, offset: small.length },
     ])
     const sha256 = hashOf(large)
     expect(filesOnDisk()).toEqual([`blobs/files/${sha256.slice(0, 2)}/${sha256}`, `blobs/packs/${pack}.pack`])
@@ -86,7 +92,7 @@ describe('storing', () => {
       expect(blob?.pack === null).toBe(length > MIB)
       if (blob === undefined) throw new Error('Nothing was stored')
       expect(Buffer.from(store.readSync(blob)).equals(content)).toBe(true)
-      expect(Buffer.from(await store.file(blob).arrayBuffer()).equals(content)).toBe(true)
+      expect(Buffer.from((await store.file(blob)?.bytes()) ?? []).equals(content)).toBe(true)
       expect(await store.verify(blob)).toBe(true)
     },
   )
@@ -110,8 +116,8 @@ describe('storing', () => {
 
   test('reads ranges of packed and large contents as streams', async () => {
     await storeAll(small, other, large)
-    expect(await store.file(rowOf(other)).slice(7, 12).text()).toBe('color')
-    const part = await new Response(store.file(rowOf(large)).slice(1000, 2000).stream()).bytes()
+    expect(await store.file(rowOf(other))?.slice(7, 12).text()).toBe('color')
+    const part = await new Response(store.file(rowOf(large))?.slice(1000, 2000).stream()).bytes()
     expect(Buffer.from(part).equals(large.slice(1000, 2000))).toBe(true)
   })
 

@@ -1,3 +1,4 @@
+import type { ByteStream } from './byte-stream.ts'
 import { isKey } from './object-store/address.ts'
 import { bodyOf, type Created, isDone, tryToCreate } from './object-store/create.ts'
 import { StoreError } from './object-store/error.ts'
@@ -10,6 +11,7 @@ import {
   type StoreRequest,
 } from './object-store/exchange.ts'
 import { MAX_PAGE_BYTES, parseListPage } from './object-store/list-page.ts'
+import { endUploads, uploadPieces } from './object-store/multipart.ts'
 import { type Authorship, authorOf, headOf, type ObjectHead } from './object-store/object-head.ts'
 import { patiently } from './object-store/patience.ts'
 import { probeConditions } from './object-store/probe.ts'
@@ -45,6 +47,13 @@ export type ObjectStore = {
   create(key: string, body: Body, write: StoreWrite): Promise<Created>
   /** Writes without a condition: for beats alone. */
   put(key: string, body: Body, write: StoreWrite): Promise<void>
+  /**
+   * Writes an object of any length as its bytes arrive, over one that is there. It is visible once it is whole. Waits
+   * longer for a store that is away than the others.
+   */
+  upload(key: string, pieces: ByteStream, call?: StoreCall): Promise<{ sizeBytes: number }>
+  /** Gives up uploads that were begun and left. */
+  endUploads(prefix: string, isLeft: (key: string, startedAt: number) => boolean): Promise<void>
   get(key: string, maxBytes: number, call?: StoreCall): Promise<StoredObject | null>
   /** Shorter than `length` at the end of the object. */
   getRange(key: string, start: number, length: number, call?: StoreCall): Promise<StoredRange | null>
@@ -95,6 +104,16 @@ class Store implements ObjectStore {
       throw this.#exchange.errorOf(request, answer)
     }
     await this.#patiently(call, attempt, body)
+  }
+
+  async upload(key: string, pieces: ByteStream, call: StoreCall = {}): Promise<{ sizeBytes: number }> {
+    return { sizeBytes: await uploadPieces(this.#exchange, { ...call, fullKey: this.#full(key) }, pieces) }
+  }
+
+  endUploads(prefix: string, isLeft: (key: string, startedAt: number) => boolean): Promise<void> {
+    return endUploads(this.#exchange, this.#prefix + prefix, (fullKey, startedAt) =>
+      isLeft(fullKey.slice(this.#prefix.length), startedAt),
+    )
   }
 
   get(key: string, maxBytes: number, call: StoreCall = {}): Promise<StoredObject | null> {

@@ -18,51 +18,82 @@ const MAX_LINE = 1000
 const READ_BYTES = 256 * 1024
 
 /** `stop` aborts it until the files are moved. `prepare` may change the checked database before that. */
-type RestoreOptions = { stop?: AbortSignal; prepare?: (sqlite: Database) => void }
+type RestoreOptions = { stop?: AbortSignal | undefined; prepare?: (sqlite: Database) => void }
+
+/** Where a backup is read from: a file, or an object of a store. */
+export type BackupSource = {
+  /** As messages call it. */
+  name: string
+  open(stop: AbortSignal | undefined): Promise<{ bytes: ByteStream; close(): Promise<void> }>
+}
+
+/** What was restored; without contents, their folder is still to come. */
+export type Restored = { files: number; hasContents: boolean }
 
 /**
  * Unpacks a backup into an empty data directory. It is unpacked and checked next to the target, then moved there with
  * the database last, so a directory never looks restored when it is not.
  */
 export async function restoreBackup(
-  file: string,
+  source: BackupSource,
   dataDir: string,
   id: string,
   { stop, prepare = () => {} }: RestoreOptions = {},
-): Promise<{ files: number }> {
+): Promise<Restored> {
   refuseFilled(dataDir)
   // Reading from a pipe may block for long, so nothing is created before.
-  const backup = await openBackup(file, stop)
+  const backup = await openBackup(source, stop)
   const made = makeRootFolder(dataDir)
   let isRestored = false
   try {
     workForOwnerOf(dataDir)
-    const files = await whileAlone(dataDir, () =>
+    const restored = await whileAlone(dataDir, () =>
       restoreInto(dataDir, join(dataDir, `.restore-${id}`), backup, prepare),
     )
     isRestored = true
-    return { files }
+    return restored
   } finally {
     if (!isRestored && made !== undefined) await removeEmpty(resolve(dataDir), resolve(made))
-    const closed = backup.handle.close()
+    const closed = backup.close()
     // Closing waits for a pending read, which may never end on a pipe.
     if (!stop?.aborted) await closed
   }
 }
 
-type OpenBackup = { file: string; handle: FileHandle; stop: AbortSignal | undefined }
+export const fileSource = (file: string): BackupSource => ({
+  name: file,
+  async open(stop) {
+    const opening = open(file)
+    try {
+      const handle = await unlessStopped(opening, stop)
+      return { bytes: bytesOf(handle, stop), close: () => handle.close() }
+    } catch (error) {
+      void opening.then((handle) => handle.close()).catch(() => undefined)
+      throw error
+    }
+  },
+})
 
-async function openBackup(file: string, stop: AbortSignal | undefined): Promise<OpenBackup> {
-  const opening = open(file)
+type OpenBackup = {
+  name: string
+  bytes: ByteStream
+  close(): Promise<void>
+  stop: AbortSignal | undefined
+}
+
+async function openBackup(source: BackupSource, stop: AbortSignal | undefined): Promise<OpenBackup> {
   try {
-    return { file, stop, handle: await unlessStopped(opening, stop) }
+    return { ...(await source.open(stop)), name: source.name, stop }
   } catch (error) {
-    void opening.then((handle) => handle.close()).catch(() => undefined)
-    throw error instanceof RestoreError ? error : unreadable(file, error)
+    throw error instanceof RestoreError
+      ? error
+      : stop?.aborted
+        ? interrupted()
+        : unreadable(source.name, error)
   }
 }
 
-async function* bytesOf({ handle, stop }: OpenBackup): AsyncGenerator<Uint8Array> {
+async function* bytesOf(handle: FileHandle, stop: AbortSignal | undefined): AsyncGenerator<Uint8Array> {
   for (;;) {
     const { bytesRead, buffer } = await unlessStopped(handle.read(new Uint8Array(READ_BYTES)), stop)
     if (bytesRead === 0) return
@@ -87,7 +118,7 @@ async function unlessStopped<T>(wait: Promise<T>, stop: AbortSignal | undefined)
 const interrupted = (): RestoreError => new RestoreError('it was interrupted, and nothing was changed')
 
 const unreadable = (file: string, error: unknown): RestoreError =>
-  new RestoreError(`${file} cannot be read as a backup: ${messageOf(error)}`)
+  new RestoreError(`${file} cannot be read as a backup: ${messageOf(error)}`, { cause: error })
 
 /** No server and no other restore may start meanwhile, or its files would mix with these. */
 async function whileAlone<T>(dataDir: string, work: () => Promise<T>): Promise<T> {
@@ -107,10 +138,10 @@ async function restoreInto(
   staged: string,
   backup: OpenBackup,
   prepare: (sqlite: Database) => void,
-): Promise<number> {
+): Promise<Restored> {
   try {
     makeFolder(staged)
-    const files = await unpack(backup, staged)
+    const restored = await unpack(backup, staged)
     const database = join(staged, 'svc.db')
     checkDatabase(database)
     prepareDatabase(database, prepare)
@@ -122,7 +153,7 @@ async function restoreInto(
     await syncFolder(dataDir)
     await rename(join(staged, 'svc.db'), join(dataDir, 'svc.db'))
     await syncFolder(dataDir)
-    return files
+    return restored
   } finally {
     await rm(staged, { recursive: true, force: true })
   }
@@ -157,21 +188,20 @@ function refuseFilled(dataDir: string): void {
     throw new RestoreError(`${dataDir} is not empty; restore into a new data directory`)
 }
 
-/** Returns the number of files. */
-async function unpack(backup: OpenBackup, staged: string): Promise<number> {
-  const { file } = backup
+async function unpack(backup: OpenBackup, staged: string): Promise<Restored> {
+  const { name } = backup
   const folders = new Set<string>()
   const sum = new BackupSum()
-  const { files, end } = await unpackEntries(backup, staged, folders, sum).catch((error: unknown) => {
+  const { end, ...restored } = await unpackEntries(backup, staged, folders, sum).catch((error: unknown) => {
     // Caused by the target directory, not by the backup.
     if (error instanceof RestoreError || isFull(error)) throw error
-    throw unreadable(file, error)
+    throw backup.stop?.aborted ? interrupted() : unreadable(name, error)
   })
-  if (end === undefined) throw new RestoreError(`${file} is not a complete backup of svc`)
+  if (end === undefined) throw new RestoreError(`${name} is not a complete backup of svc`)
   if (end !== '' && end !== sum.text())
-    throw new RestoreError(`${file} is damaged: its contents do not match its checksum`)
+    throw new RestoreError(`${name} is damaged: its contents do not match its checksum`)
   for (const folder of foldersWithin(staged, folders)) await syncFolder(folder)
-  return files
+  return restored
 }
 
 /** All folders that contain files or folders with files, starting with `root`. */
@@ -189,23 +219,24 @@ async function unpackEntries(
   staged: string,
   folders: Set<string>,
   sum: BackupSum,
-): Promise<{ files: number; end: string | undefined }> {
-  let isFirst = true
+): Promise<Restored & { end: string | undefined }> {
+  let format: string | undefined
   let end: string | undefined
   let files = 0
-  for await (const { path, body, linkTo } of readTar(bytesOf(backup), UNLIMITED)) {
-    if (isFirst && path !== BACKUP_FORMAT.name) break
-    if (path === BACKUP_END) end = await textOf(body)
-    else if (isFirst || isStray(path)) await textOf(sum.entry(path, body))
+  for await (const { path, body, linkTo } of readTar(backup.bytes, UNLIMITED)) {
+    if (format === undefined) {
+      if (path !== BACKUP_FORMAT.name) break
+      format = await textOf(sum.entry(path, body))
+    } else if (path === BACKUP_END) end = await textOf(body)
+    else if (isStray(path)) await textOf(sum.entry(path, body))
     else {
       if (!isBackupName(path) || linkTo !== undefined)
-        throw new RestoreError(`${backup.file} holds "${path}", which does not belong in a backup`)
+        throw new RestoreError(`${backup.name} holds "${path}", which does not belong in a backup`)
       await writeDurably(join(staged, path), sum.entry(path, body), folders)
       files += 1
     }
-    isFirst = false
   }
-  return { files, end }
+  return { files, end, hasContents: format !== BACKUP_FORMAT.contentWithoutContents }
 }
 
 const isFull = (error: unknown): boolean =>

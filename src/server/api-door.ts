@@ -25,7 +25,7 @@ export type ApiDoor = {
 /** Uploads are counted per credential instead of per address. contract §5.2. */
 const UPLOADS =
   /^(POST \/api\/(assets\/upload|deployments|deployments\/zip|deployments\/manifest)|PUT \/api\/deployments\/manifest\/[^/]+)\/?$/
-const NOT_LIMITED = /^\/api\/health\/?$/
+const NOT_LIMITED = /^\/api\/health(\/primary)?\/?$/
 
 /** Checks that apply to every API call: rate, method, headers. spec: Limits. */
 export function createApiDoor(ctx: Context, api: Api): ApiDoor {

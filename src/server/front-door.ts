@@ -6,20 +6,23 @@ import { serveKnownUrl } from '../site/known-urls.ts'
 import type { SitePages } from '../site/pages.ts'
 import { resolveHost } from '../site/resolve-site.ts'
 import { serveFileAtOnce } from '../site/serve-file-at-once.ts'
+import type { Site } from '../site/site.ts'
 import { logRequest, observe } from './observe.ts'
 
-type Answering = (arrival: Arrival) => Response | Promise<Response>
+export type Answering = (arrival: Arrival) => Response | Promise<Response>
 
 /**
  * Delegates to `route`, which is loaded on first use. Until then files of open sites are served here, so that a server
- * that only serves files starts quickly and stays small. The log sees every response.
+ * that only serves files starts quickly and stays small. The log sees every response. `around` surrounds all that is not a
+ * file known before.
  */
 export function createFrontDoor(
   ctx: Context,
   loadRoute: () => Promise<Answering>,
+  around: (answer: Answering) => Answering = (answer) => answer,
 ): (request: Request, peer: Peer) => Response | Promise<Response> {
   let route: Answering | undefined
-  const answer: Answering = (arrival) => {
+  const answer = around((arrival) => {
     if (route !== undefined) return route(arrival)
     const file = serveOpenFile(ctx, arrival)
     if (file !== undefined) return file
@@ -27,7 +30,7 @@ export function createFrontDoor(
       route = loaded
       return loaded(arrival)
     })
-  }
+  })
   const { requestLog } = ctx
   const seen = (arrival: Arrival, response: Response, startedAt: number): Response => {
     const weight = requestLog.weigh(response.status, startedAt)
@@ -75,10 +78,15 @@ function dated(ctx: Context, { method }: Request, response: Response): Response 
  * Serves a file of an open site, which needs nothing else; undefined for any other request. An error here is reported
  * by `route`, which handles the same request next.
  */
-function serveOpenFile(ctx: Context, arrival: Arrival): Response | undefined {
+export function serveOpenFile(
+  ctx: Context,
+  arrival: Arrival,
+  isMeant: (site: Site) => boolean = () => true,
+): Response | undefined {
   try {
     const place = resolveHost(ctx, arrival.hostHeader)
-    const answer = place?.kind === 'site' ? serveFileAtOnce(ctx, NO_PAGES, place, arrival) : undefined
+    const answer =
+      place?.kind === 'site' && isMeant(place) ? serveFileAtOnce(ctx, NO_PAGES, place, arrival) : undefined
     return answer === NEEDS_PAGE ? undefined : answer
   } catch {
     return undefined

@@ -1,11 +1,12 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../config/config.ts'
-import type { Context } from '../context.ts'
+import type { Context, Machine } from '../context.ts'
 import { type LogsDb, openLogsDb } from '../db/logs-db.ts'
 import { openDb } from '../db/open.ts'
 import { RequestLog } from '../db/request-log.ts'
-import { openBlobStore } from '../platform/blob-store.ts'
+import { diskSpace } from '../modules/storage/floor.ts'
+import { openBlobStore, type RemoteOptions } from '../platform/blob-store.ts'
 import { BodyBudget } from '../platform/body-budget.ts'
 import { noCertificates } from '../platform/certificates.ts'
 import { createLockout } from '../platform/lockout.ts'
@@ -38,24 +39,30 @@ export async function openContext(
   write: (text: string) => void,
   { isInMemory = false, beforeMigrating }: { isInMemory?: boolean; beforeMigrating?: () => void } = {},
 ): Promise<OpenedContext> {
-  let port = config.port
   keepToOurselves()
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 })
   if (!isInMemory) refuseLostDatabase(config.dataDir)
   const secretKeys =
     config.secretKey === null ? readSecretKeys(join(config.dataDir, 'secret.key')) : [config.secretKey]
+  const db = isInMemory
+    ? openDb(':memory:', systemNow())
+    : openDb(join(config.dataDir, 'svc.db'), systemNow(), {
+        beforeFirst: () => refuseNewDatabase(config.dataDir),
+        ...(beforeMigrating === undefined ? {} : { beforeChange: beforeMigrating }),
+      })
+  return openOn(config, { version, write, secretKeys, db })
+}
+
+/** On a database that is open. */
+export async function openOn(
+  config: Config,
+  parts: Pick<Parts, 'version' | 'write' | 'secretKeys' | 'db' | 'machine' | 'store'>,
+): Promise<OpenedContext> {
+  let port = config.port
   const opened = await createContext(config, {
-    version,
-    write,
+    ...parts,
     now: systemNow,
-    secretKeys,
     setupToken: newToken(),
-    db: isInMemory
-      ? openDb(':memory:', systemNow())
-      : openDb(join(config.dataDir, 'svc.db'), systemNow(), {
-          beforeFirst: () => refuseNewDatabase(config.dataDir),
-          ...(beforeMigrating === undefined ? {} : { beforeChange: beforeMigrating }),
-        }),
     logsDb: openLogsDb(join(config.dataDir, 'logs.db')),
     port: () => port,
     resolveTxt: txtRecords,
@@ -78,8 +85,11 @@ type Parts = Pick<Context, 'version' | 'now' | 'db' | 'resolveTxt'> & {
   setupToken: string
   logsDb: LogsDb
   port: () => number
+  machine?: Machine
   /** Replaces the costly password hashing, for tests. */
   passwords?: Context['passwords']
+  /** The object store that contents are in; the local disk alone if there is none. */
+  store?: Pick<RemoteOptions, 'store' | 'epoch'>
   /** Replaces the machine's own network. */
   outside?: Pick<OutboundOptions, 'resolve' | 'limits'>
 }
@@ -88,7 +98,7 @@ type Parts = Pick<Context, 'version' | 'now' | 'db' | 'resolveTxt'> & {
 export async function createContext(config: Config, parts: Parts): Promise<{ ctx: Context; close(): void }> {
   const { version, now, db, resolveTxt, passwords = createPasswords(), outside = {} } = parts
   const newId = () => Bun.randomUUIDv7()
-  const blobs = await openBlobStore(config.dataDir, newId)
+  const blobs = await openBlobStore(config.dataDir, newId, remoteOf(config, parts.store))
   const extraCaPem = config.nodeExtraCaCerts === null ? null : readExtraCas(config.nodeExtraCaCerts)
   const wayOutTo = (allowedTargets: readonly string[]) =>
     createOutbound({ allowedTargets, extraCaPem, ...outside })
@@ -116,6 +126,7 @@ export async function createContext(config: Config, parts: Parts): Promise<{ ctx
     setupToken: config.setupToken ?? parts.setupToken,
     ...addresses(config, parts.port),
     siteAt: (host) => siteAt(ctx, host),
+    machine: parts.machine ?? null,
     version,
     startedAt: now(),
   }
@@ -129,6 +140,19 @@ export async function createContext(config: Config, parts: Parts): Promise<{ ctx
   return { ctx, close }
 }
 
+/** Copies of contents leave as much of the disk free as must be. */
+const remoteOf = (config: Config, store: Parts['store']): RemoteOptions | null =>
+  store === undefined
+    ? null
+    : {
+        ...store,
+        cacheBytes: config.storeCacheBytes,
+        roomBytes: () => {
+          const { freeBytes, floorBytes } = diskSpace({ config })
+          return freeBytes - floorBytes
+        },
+      }
+
 /** With their ports: hosts that the operator's settings name may be in the local network. */
 function hostsOfSettings({ tls, acmeDirectory, oidcProviders, cdnUrl }: Config): string[] {
   const ofAcme = tls === 'auto' ? [acmeDirectory] : []
@@ -140,7 +164,7 @@ function hostsOfSettings({ tls, acmeDirectory, oidcProviders, cdnUrl }: Config):
 }
 
 /** Makes files created from now on readable by this user only, because they hold accounts and secrets. */
-const keepToOurselves = (): void => void process.umask(0o077)
+export const keepToOurselves = (): void => void process.umask(0o077)
 
 /** Milliseconds since 1970; the only clock of the service and its commands. */
 export const systemNow = (): number => Date.now()

@@ -8,6 +8,7 @@ import type { Arrival } from '../http/arrival.ts'
 import { factsAbout, type RequestState, recordFacts } from '../http/request-facts.ts'
 import { refuseCrossOrigin } from '../http/same-origin.ts'
 import { callerOf } from '../modules/auth/caller.ts'
+import { ContentMiss, withContents } from '../platform/blob-store.ts'
 import { keepFromCdn } from '../site/cdn-mark.ts'
 import type { SitePages } from '../site/pages.ts'
 import { servePathForm } from '../site/path-forms.ts'
@@ -59,7 +60,20 @@ export function routeRequest(
       ? serveUnproven(endpoints, arrival, place.host, answer)
       : answer
   } catch (error) {
+    if (error instanceof ContentMiss) return serveFetched(ctx, endpoints, arrival)
     return endpoints.failure(request, path, error)
+  }
+}
+
+/** A file that must be fetched first, at once for everybody who may see it. */
+async function serveFetched(ctx: Context, endpoints: Endpoints, arrival: Arrival): Promise<Response> {
+  try {
+    const place = resolveHost(ctx, arrival.hostHeader)
+    if (place?.kind !== 'site') return serveNowhere(endpoints, arrival)
+    const file = await withContents(ctx, () => serveFileAtOnce(ctx, endpoints.pages, place, arrival))
+    return file ?? (await serveHosted(ctx, endpoints, arrival, place))
+  } catch (error) {
+    return endpoints.failure(arrival.request, arrival.path, error)
   }
 }
 
@@ -92,7 +106,11 @@ function serveHosted(
       ? finish(state, askService(endpoints, visitor))
       : withCookies(state, endpoints.failure(request, plain, noSuchSpelling()))
   const answer = serveSite(ctx, endpoints.pages, way.shown, way.visit)
-  return answer instanceof Response ? withCookies(state, answer) : finish(state, answer)
+  if (answer instanceof Response) return withCookies(state, answer)
+  return finish(
+    state,
+    answer.catch((error) => endpoints.failure(request, path, error)),
+  )
 }
 
 /** The routes of the service have one spelling. The pages of the admin must not see what is none of theirs. */
@@ -102,7 +120,11 @@ function serveAdmin(ctx: Context, endpoints: Endpoints, arrival: Arrival): Respo
   const { state, visitor } = admit(ctx, arrival, null)
   const hosted = servePathForm(ctx, endpoints.pages, visitor)
   if (hosted === undefined) return finish(state, askService(endpoints, visitor))
-  return hosted instanceof Response ? withCookies(state, hosted) : finish(state, hosted)
+  if (hosted instanceof Response) return withCookies(state, hosted)
+  return finish(
+    state,
+    hosted.catch((error) => endpoints.failure(arrival.request, arrival.path, error)),
+  )
 }
 
 /** Records what is known about a request, for everything behind. Throws if a page of another origin forged it. */

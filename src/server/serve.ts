@@ -2,10 +2,12 @@ import { type Config, ConfigError } from '../config/config.ts'
 import type { Context } from '../context.ts'
 import { checkpointApart, keepCheckpointed } from '../db/checkpoint.ts'
 import { watchOtherWriters } from '../db/generation.ts'
+import { shipped } from '../db/shipped.ts'
 import { onUploadProgress } from '../http/upload-progress.ts'
 import { createSockets, type SocketOwner } from '../http/wire.ts'
 import { openTargets } from '../modules/cdn/targets.ts'
 import { hasAdmin } from '../modules/users/has-admin.ts'
+import { isCopy } from '../platform/copy-of-store.ts'
 import { enterDataDir, findUnusable } from '../platform/data-dir.ts'
 import { lockDataDir } from '../platform/instance-lock.ts'
 import { linesOut, type Put } from '../platform/lines-out.ts'
@@ -15,7 +17,8 @@ import { outliveHangUp, signalled } from '../platform/signalled.ts'
 import { logStrayErrors } from '../platform/stray-errors.ts'
 import { type App, createApp } from './app.ts'
 import { type Handlers, type Listeners, listeningAt, requireKnownHost, ServeError } from './listeners.ts'
-import { openContext } from './open-context.ts'
+import { type OpenedContext, openContext } from './open-context.ts'
+import type { OpenedWorkspace } from './store/open-context.ts'
 
 /** Background work waits until the first visitors have been served. */
 const UPKEEP_DELAY_MS = 5_000
@@ -41,12 +44,13 @@ export async function serve(
   const lock = lockDataDir(config.dataDir)
   if (lock === undefined)
     throw new ServeError(`another svc serves ${config.dataDir}; stop it or choose another --data-dir`)
-  const { ctx, close, listensOn } = await openContext(config, version, lines.write)
+  const { ctx, close, listensOn, ship, deposed } = await opened(config, version, lines.write)
   log = ctx.log
   logStrayErrors(log)
   if (!isTerminal) outliveHangUp(ctx.log)
   warnOfUntrustedProxy(ctx)
   await createUnattendedAdmin(ctx)
+  await shipped(ctx)
   openTargets(ctx)
   const listeners = await openListeners(ctx)
   listensOn(listeners.port)
@@ -56,7 +60,9 @@ export async function serve(
   const stopUpkeep = upkeepAfter(UPKEEP_DELAY_MS, ctx)
   const stopPurging = await purging(ctx)
   const stopWatching = watchOtherWriters(ctx.db)
-  const stopCheckpoints = keepCheckpointed(ctx.db)
+  const stopCheckpoints = ctx.db.log.isOfDisk ? keepCheckpointed(ctx.db) : async () => {}
+  const stopControl = await controlling(ctx)
+  void deposed?.then(() => Promise.all([stopControl(), stopUpkeep(), stopPurging()]))
 
   await signalled()
   ctx.log.info('stopping: waiting for running requests')
@@ -66,22 +72,46 @@ export async function serve(
       listeners.stop(false),
       stopUpkeep(),
       stopPurging(),
+      stopControl(),
       stopCheckpoints(),
       ctx.db.reserve.stop(),
     ]),
     Bun.sleep(DRAIN_MS),
   ])
   await listeners.stop(true)
+  await ship?.()
   close()
   lock.release()
   await lines.flush()
   return 0
 }
 
+/** A data directory, or the workspace in the object store that the settings name. */
+async function opened(
+  config: Config,
+  version: string,
+  write: (text: string) => void,
+): Promise<OpenedContext & Partial<OpenedWorkspace>> {
+  if (config.storeUrl === null) {
+    refuseCopy(config.dataDir)
+    return openContext(config, version, write)
+  }
+  const { openWorkspace } = await import('./store/open-context.ts')
+  return openWorkspace(config, version, write)
+}
+
+/** Its database would go on without the store, and most contents are not there. */
+function refuseCopy(dataDir: string): void {
+  if (isCopy(dataDir))
+    throw new ConfigError(
+      `${dataDir} is a copy of a workspace in an object store: set STORE_URL, or choose another DATA_DIR, into which svc restore s3://… puts the workspace`,
+    )
+}
+
 /** With the log copied into the database while there is room: on a full disk it can then begin anew. */
 const reserveFor = ({ config, db, log }: Context): Reserve =>
   keepReserve(config.dataDir, {
-    made: () => void checkpointApart(db.sqlite.filename),
+    made: () => void (db.log.isOfDisk && checkpointApart(db.sqlite.filename)),
     failed: (error) => log.warn('the reserve for a full disk could not be made', { error }),
   })
 
@@ -95,7 +125,7 @@ function warnOfUntrustedProxy({ config: { tls, publicUrl, trustProxy }, log }: C
 
 /** Listens as configured. Stopping closes WebSockets at once. */
 export async function openListeners(ctx: Context): Promise<Listeners> {
-  const app = createApp(ctx)
+  const app = await appOf(ctx)
   const sockets = createSockets()
   const { port, stop } = await listen(ctx, app, { ...handlers(ctx, app), websocket: sockets.handlers })
   return {
@@ -105,6 +135,12 @@ export async function openListeners(ctx: Context): Promise<Listeners> {
       return stop(isForced)
     },
   }
+}
+
+async function appOf(ctx: Context): Promise<App> {
+  if (ctx.machine === null) return createApp(ctx)
+  const { createStoreApp } = await import('./store/app.ts')
+  return createStoreApp(ctx, ctx.machine)
 }
 
 async function listen(ctx: Context, app: App, handlers: Handlers): Promise<Listeners> {
@@ -137,6 +173,13 @@ async function purging(ctx: Context): Promise<() => Promise<void>> {
   if (ctx.config.cdnKind === null) return async () => {}
   const { startPurging } = await import('../modules/cdn/dispatch.ts')
   return startPurging(ctx)
+}
+
+/** Commands write through the server where the store has to have it. */
+async function controlling(ctx: Context): Promise<() => Promise<void>> {
+  if (ctx.machine === null) return async () => {}
+  const { openControl } = await import('./store/control.ts')
+  return openControl(ctx)
 }
 
 /** Loads and starts the background work a little later. Returns a function that stops all of it. */

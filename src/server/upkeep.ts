@@ -9,7 +9,7 @@ import {
   isBackupRunning,
   makeBackupWhenDue,
   stopBackups,
-  tellOfBadFolder,
+  tellOfBadPlace,
 } from '../modules/backups/service.ts'
 import { collectGarbage, sweepStore } from '../modules/deployments/collect.ts'
 import { removeExpiredUploads } from '../modules/deployments/manifest.ts'
@@ -36,7 +36,7 @@ import { loadEndpoints } from './load-endpoints.ts'
 
 /** Starts the server's background work. Returns a function that stops it and waits for running work. */
 export function startUpkeep(ctx: Context): () => Promise<void> {
-  tellOfBadFolder(ctx)
+  void tellOfBadPlace(ctx)
   tellOfLostKey(ctx)
   const jobs = [
     every(ctx, 'expired sessions', (stop) => removeExpiredSessions(ctx, stop)),

@@ -1,7 +1,9 @@
 import type { Caller, Context } from '../context.ts'
 import { currentGeneration, generationCache } from '../db/generation.ts'
+import { storeRefusal } from '../db/shipped.ts'
 import { AppError } from '../domain/errors.ts'
 import { requestHeadersToShow } from '../domain/forward-headers.ts'
+import { isSafe } from '../domain/safe-methods.ts'
 import type { Arrival } from '../http/arrival.ts'
 import { toAppError } from '../http/error-response.ts'
 import { asOfNow } from '../modules/auth/caller.ts'
@@ -72,6 +74,7 @@ async function run(ctx: Context, asked: PipelineRequest): Promise<Ended> {
   let outcome: RunOutcome | undefined
   try {
     checkValidators(ctx, rule, caller)
+    refuseWhileAway(ctx, arrival.request)
     const { access } = currentGeneration(ctx.db)
     const read = await readPipelineBody(ctx, arrival.request)
     // Reading the body may take a while. If access rights changed meanwhile, decide again and run with the sender's
@@ -93,6 +96,12 @@ async function run(ctx: Context, asked: PipelineRequest): Promise<Ended> {
   } finally {
     peer.allowSilence?.(false)
   }
+}
+
+/** What may write is not begun while nothing can be written. contract 18 §4. */
+function refuseWhileAway(ctx: Context, { method }: Request): void {
+  const refusal = isSafe(method) ? null : storeRefusal(ctx)
+  if (refusal !== null) throw refusal
 }
 
 function failed(

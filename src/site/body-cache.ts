@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts'
 import type { StoredBlob } from '../platform/blob-store.ts'
+import { streamOf } from './stream-of.ts'
 
 /** Recently requested content, newest last; larger files are read from the disk each time. */
 const MAX_BYTES = 64 * 1024 * 1024
@@ -7,16 +8,34 @@ export const LARGEST_KEPT = 2 * 1024 * 1024
 /** From this size, a `Blob` is passed to the socket without a copy; below it, plain bytes are faster. */
 const BLOB_FROM = 4 * 1024
 
-type Body = Uint8Array<ArrayBuffer> | Blob
-type Cache = { bodies: Map<string, Body>; bytes: number; replacements: number }
+export type Kept = Uint8Array<ArrayBuffer> | Blob
+/** The runtime sends a stream in chunks, without its length. */
+type Body = Kept | ReadableStream<Uint8Array>
+type Cache = { bodies: Map<string, Kept>; bytes: number; replacements: number }
 const caches = new WeakMap<Context, Cache>()
 
 /**
- * The body for a stored file: from memory up to 2 MiB, otherwise streamed from the disk by the runtime. Throws if content
- * is missing or too short.
+ * The body for a stored file: from memory up to 2 MiB, otherwise streamed from the disk by the runtime, or from the object
+ * store as it comes. Throws if content is missing or too short, and `ContentMiss` if it must be fetched first.
  */
 export function bodyOf(ctx: Context, blob: StoredBlob): Body {
-  if (blob.sizeBytes > LARGEST_KEPT) return fileOf(ctx, blob)
+  return blob.sizeBytes > LARGEST_KEPT ? largeBody(ctx, blob, 0, blob.sizeBytes) : keptBody(ctx, blob)
+}
+
+/** Part of a stored file; both ends are inclusive. */
+export function rangeOf(ctx: Context, blob: StoredBlob, start: number, end: number): Body {
+  return blob.sizeBytes > LARGEST_KEPT
+    ? largeBody(ctx, blob, start, end + 1)
+    : keptRangeOf(ctx, blob, start, end)
+}
+
+/** The same of one that is no larger than `LARGEST_KEPT`. */
+export function keptRangeOf(ctx: Context, blob: StoredBlob, start: number, end: number): Kept {
+  const body = keptBody(ctx, blob)
+  return body instanceof Blob ? body.slice(start, end + 1) : body.subarray(start, end + 1)
+}
+
+function keptBody(ctx: Context, blob: StoredBlob): Kept {
   const cache = cacheOf(ctx)
   const known = cache.bodies.get(blob.sha256)
   if (known !== undefined) return known
@@ -33,16 +52,16 @@ export function bodyOf(ctx: Context, blob: StoredBlob): Body {
 }
 
 /** The runtime would send a file that lost bytes as if it were whole. */
-function fileOf(ctx: Context, blob: StoredBlob): Blob {
+function largeBody(ctx: Context, blob: StoredBlob, start: number, end: number): Body {
   const file = ctx.blobs.file(blob)
-  if (file.size === blob.sizeBytes) return file
-  throw new Error(`Stored content ${blob.sha256} has ${file.size} of ${blob.sizeBytes} bytes on the disk`)
-}
-
-/** Part of a stored file; both ends are inclusive. */
-export function rangeOf(ctx: Context, blob: StoredBlob, start: number, end: number): Body {
-  const body = bodyOf(ctx, blob)
-  return body instanceof Blob ? body.slice(start, end + 1) : body.subarray(start, end + 1)
+  if (file === null) {
+    if (end - start <= LARGEST_KEPT) return new Uint8Array(ctx.blobs.readPartSync(blob, start, end))
+    ctx.blobs.requireStart(blob, start)
+    return streamOf(ctx.blobs.stream(blob, start, end))
+  }
+  if (file.size !== blob.sizeBytes)
+    throw new Error(`Stored content ${blob.sha256} has ${file.size} of ${blob.sizeBytes} bytes on the disk`)
+  return end - start === blob.sizeBytes ? file : file.slice(start, end)
 }
 
 function cacheOf(ctx: Context): Cache {

@@ -1,7 +1,12 @@
 import type { ByteRange } from '../domain/http-conditions.ts'
+import type { Kept } from './body-cache.ts'
+import { streamOf } from './stream-of.ts'
 import { withHeaders } from './with-headers.ts'
 
-type Part = Uint8Array<ArrayBuffer> | Blob
+/** `read` for a file in memory, else the parts as they are read. */
+type Source =
+  | { read: (start: number, end: number) => Kept }
+  | { stream: (start: number, end: number) => Pieces }
 
 /**
  * Several ranges as `multipart/byteranges`. RFC 9110 §14.6. A file in memory becomes one buffer, so that its length is
@@ -9,24 +14,25 @@ type Part = Uint8Array<ArrayBuffer> | Blob
  */
 export function multipartRanges(
   ranges: readonly ByteRange[],
-  { size, isInMemory }: { size: number; isInMemory: boolean },
+  size: number,
   headers: Headers,
-  read: (start: number, end: number) => Part,
+  source: Source,
 ): Response {
   const boundary = crypto.randomUUID().replaceAll('-', '')
   const type = headers.get('content-type')
   const parts = ranges.map(({ start, end }) => ({
+    start,
+    end,
     head: bytesOf(
       `\r\n--${boundary}\r\nContent-Type: ${type}\r\nContent-Range: bytes ${start}-${end}/${size}\r\n\r\n`,
     ),
-    sizeBytes: end - start + 1,
-    read: () => read(start, end),
   }))
   const tail = bytesOf(`\r\n--${boundary}--\r\n`)
-  const length = parts.reduce((sum, { head, sizeBytes }) => sum + head.length + sizeBytes, tail.length)
-  const body = isInMemory
-    ? new Blob([...parts.flatMap(({ head, read }) => [head, read()]), tail])
-    : streamOf(joined(parts, tail))
+  const length = parts.reduce((sum, { head, start, end }) => sum + head.length + end - start + 1, tail.length)
+  const body =
+    'read' in source
+      ? new Blob([...parts.flatMap(({ head, start, end }) => [head, source.read(start, end)]), tail])
+      : streamOf(joined(parts, tail, source.stream))
   return new Response(body, {
     status: 206,
     headers: withHeaders(headers, {
@@ -41,25 +47,14 @@ const bytesOf = (text: string) => encoder.encode(text)
 
 type Pieces = AsyncGenerator<Uint8Array, void, undefined>
 
-async function* joined(parts: readonly { head: Uint8Array; read: () => Part }[], tail: Uint8Array): Pieces {
-  for (const { head, read } of parts) {
+async function* joined(
+  parts: readonly (ByteRange & { head: Uint8Array })[],
+  tail: Uint8Array,
+  stream: (start: number, end: number) => Pieces,
+): Pieces {
+  for (const { head, start, end } of parts) {
     yield head
-    const part = read()
-    if (part instanceof Blob) yield* part.stream()
-    else yield part
+    yield* stream(start, end)
   }
   yield tail
 }
-
-/** Reads only as fast as the visitor receives. */
-const streamOf = (pieces: Pieces): ReadableStream<Uint8Array> =>
-  new ReadableStream({
-    async pull(controller) {
-      const { done, value } = await pieces.next()
-      if (done) controller.close()
-      else controller.enqueue(value)
-    },
-    async cancel() {
-      await pieces.return(undefined)
-    },
-  })

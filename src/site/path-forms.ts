@@ -41,14 +41,16 @@ export function servePathForm(
   })
   if (visit.rule !== undefined || visit.line !== undefined || visit.routes?.mayProxy() === true)
     return serveRuled(ctx, pages, form, visit)
+  const shown = (answer: Response): Response => {
+    if (visit.routes !== undefined) dropWhatIsKept(answer.headers)
+    const isPage = runsAsPage(answer.headers.get('content-type') ?? mimeTypeOf(visit.arrival.plain))
+    const hostPath = answer.status < 400 && isPage && isDocument(request) ? pathOnHost(site, rest) : undefined
+    return hostPath === undefined
+      ? sandboxed(answer, site, visit.routes !== undefined)
+      : toSiteHost(ctx, site, hostPath, search)
+  }
   const answer = serveSite(ctx, pages, site, visit)
-  if (!(answer instanceof Response)) return answer.then((late) => sandboxed(late, site))
-  if (visit.routes !== undefined) dropWhatIsKept(answer.headers)
-  const isPage = runsAsPage(answer.headers.get('content-type') ?? mimeTypeOf(visit.arrival.plain))
-  const hostPath = answer.status < 400 && isPage && isDocument(request) ? pathOnHost(site, rest) : undefined
-  return hostPath === undefined
-    ? sandboxed(answer, site, visit.routes !== undefined)
-    : toSiteHost(ctx, site, hostPath, search)
+  return answer instanceof Response ? shown(answer) : answer.then(shown)
 }
 
 /**

@@ -114,7 +114,7 @@ type FileRow = KnownBlob & { path: string }
 export function listFiles(db: Db, deploymentId: string, prefix: string): FileRow[] {
   return prepared<FileRow>(
     db,
-    `SELECT f.path, b.sha256, b.size_bytes AS sizeBytes, b.pack, b.offset, b.traits, b.is_brotli AS isBrotli
+    `SELECT f.path, b.sha256, b.size_bytes AS sizeBytes, b.pack, b.offset, b.object, b.traits, b.is_brotli AS isBrotli
        FROM assets f JOIN blobs b ON b.id = f.blob_id
        WHERE f.deployment_id = ? AND f.path >= ? AND f.path < ?`,
   ).all(deploymentId, prefix, `${prefix}\u{10ffff}`)
@@ -126,7 +126,7 @@ type VariantRow = StoredBlob & { of: string; encoding: ContentCoding }
 export function listVariants(db: Db, deploymentId: string): VariantRow[] {
   return prepared<VariantRow>(
     db,
-    `SELECT v.sha256 AS "of", v.encoding, b.sha256, b.size_bytes AS sizeBytes, b.pack, b.offset
+    `SELECT v.sha256 AS "of", v.encoding, b.sha256, b.size_bytes AS sizeBytes, b.pack, b.offset, b.object
        FROM (SELECT DISTINCT blob_id FROM assets WHERE deployment_id = ?1) f
        JOIN project_variants p ON p.blob_id = f.blob_id
          AND p.project_id = (SELECT project_id FROM deployments WHERE id = ?1)

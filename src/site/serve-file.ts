@@ -4,7 +4,7 @@ import { AppError } from '../domain/errors.ts'
 import { decideConditional, ifRangeAllows, parseRange } from '../domain/http-conditions.ts'
 import { neverStored } from '../domain/routing/header-effect.ts'
 import { errorResponse } from '../http/error-response.ts'
-import { bodyOf, LARGEST_KEPT, rangeOf } from './body-cache.ts'
+import { bodyOf, keptRangeOf, LARGEST_KEPT, rangeOf } from './body-cache.ts'
 import { type CdnMark, unkept } from './cdn-mark.ts'
 import type { Dressing } from './dressing.ts'
 import { multipartRanges } from './multipart-ranges.ts'
@@ -44,8 +44,8 @@ export function serveFile(
     request.method === 'GET' &&
     ifRangeAllows(asked.get('if-range'), form.etag, dateOfBytes(file))
   )
-    return serveRange(ctx, range, form, { headers, mark })
-  return whole(ctx, form, headers)
+    return serveRange(ctx, request, range, form, { headers, mark })
+  return whole(ctx, request, form, headers)
 }
 
 /** With several codings the same date stands for different bytes. */
@@ -97,13 +97,14 @@ function choose(file: SiteFile, acceptEncoding: string | null): Representation {
 
 function serveRange(
   ctx: Context,
+  request: Request,
   range: string,
   form: Representation,
   { headers, mark }: { headers: Headers; mark: CdnMark | undefined },
 ): Response {
   const size = form.blob.sizeBytes
   const asked = parseRange(range, size)
-  if (asked.kind === 'none') return whole(ctx, form, headers)
+  if (asked.kind === 'none') return whole(ctx, request, form, headers)
   if (asked.kind === 'unsatisfiable')
     return refused(
       mark,
@@ -112,12 +113,18 @@ function serveRange(
       }),
     )
   const [first, ...others] = asked.ranges
-  if (first === undefined) return whole(ctx, form, headers)
+  if (first === undefined) return whole(ctx, request, form, headers)
+  const { blob } = form
+  if (others.length > 0 && size <= LARGEST_KEPT)
+    return multipartRanges(asked.ranges, size, headers, {
+      read: (start, end) => keptRangeOf(ctx, blob, start, end),
+    })
+  const body = rangeOf(ctx, blob, first.start, first.end)
   if (others.length > 0)
-    return multipartRanges(asked.ranges, { size, isInMemory: size <= LARGEST_KEPT }, headers, (start, end) =>
-      rangeOf(ctx, form.blob, start, end),
-    )
-  return new Response(rangeOf(ctx, form.blob, first.start, first.end), {
+    return multipartRanges(asked.ranges, size, headers, {
+      stream: (start, end) => ctx.blobs.stream(blob, start, end + 1),
+    })
+  return new Response(body, {
     status: 206,
     headers: withHeaders(headers, {
       'content-range': `bytes ${first.start}-${first.end}/${size}`,
@@ -132,5 +139,9 @@ function refused(mark: CdnMark | undefined, error: AppError): Response {
   return answer
 }
 
-const whole = (ctx: Context, form: Representation, headers: Headers): Response =>
-  new Response(bodyOf(ctx, form.blob), { headers })
+function whole(ctx: Context, { method }: Request, { blob }: Representation, headers: Headers): Response {
+  // The length is all that is told, and the file may not be on this machine.
+  if (method === 'HEAD' && ctx.blobs.remote !== null)
+    return new Response(null, { headers: withHeaders(headers, { 'content-length': String(blob.sizeBytes) }) })
+  return new Response(bodyOf(ctx, blob), { headers })
+}

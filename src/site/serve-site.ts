@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts'
 import { plainPath } from '../domain/plain-path.ts'
+import { withContents } from '../platform/blob-store.ts'
 import { refuseView } from './gate.ts'
 import { keepFromOthers } from './keep-from-others.ts'
 import type { SitePages } from './pages.ts'
@@ -30,7 +31,7 @@ export function serveSite(
     : refuseView(ctx, pages, site, { arrival, caller: visit.callerOf() })
   traceView(site, visit, refusal)
   if (refusal !== undefined) return refusal
-  const answer = serveChosen(ctx, pages, site, visit)
+  const answer = withContents(ctx, () => serveChosen(ctx, pages, site, visit))
   routes?.traceRest()
   if (variant === undefined && routes === undefined && site.visibility.isPublic) return answer
   const marked = (response: Response): Response => {

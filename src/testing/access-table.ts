@@ -43,6 +43,7 @@ export const ACCESS_TABLE: [route: string, who: Who, content?: Content][] = [
   ['GET /api/setup/status', 'anybody'],
   ['POST /api/setup/complete', 'anybody'],
   ['GET /api/health', 'anybody'],
+  ['GET /api/health/primary', 'anybody'],
   ['GET /api/health/details', 'global admin'],
 
   ...(['/api/auth', '/_svc/auth'] as const).flatMap((prefix): [string, Who, Content?][] => [

@@ -11,12 +11,21 @@ export type StoreFault =
   /** Writes as if the request had no condition. */
   | { ignoresCondition: true }
 
+type StartedUpload = {
+  key: string
+  headers: Record<string, string>
+  startedAt: number
+  parts: Map<number, StoredObject>
+}
+
 export type StoreRequestSeen = { method: string; key: string; query: URLSearchParams; headers: Headers }
 type StoredObject = { bytes: Uint8Array; headers: Record<string, string>; modifiedAt?: number }
 
 export type ObjectServer = {
   endpoint: string
   objects: Map<string, StoredObject>
+  /** Multipart uploads that were begun and neither completed nor given up, by their id. */
+  uploads: Map<string, StartedUpload>
   requests: StoreRequestSeen[]
   /** Asked for each request; undefined is a good answer. */
   fault: (request: StoreRequestSeen) => StoreFault | undefined
@@ -42,6 +51,7 @@ export function startObjectServer(): ObjectServer {
   const store: ObjectServer = {
     endpoint: `http://127.0.0.1:${server.port}`,
     objects: new Map(),
+    uploads: new Map(),
     requests: [],
     fault: () => undefined,
     buckets: new Set(['bucket']),
@@ -84,7 +94,8 @@ function done(
   ignoresCondition: boolean,
 ): Response {
   const { method, key, query, headers } = seen
-  if (store.isReadOnly && (method === 'PUT' || method === 'DELETE')) return refuse(403, 'AccessDenied')
+  if (store.isReadOnly && method !== 'GET' && method !== 'HEAD') return refuse(403, 'AccessDenied')
+  if (query.has('uploads') || query.has('uploadId')) return multipart(store, seen, body)
   if (key === '') {
     if (method === 'GET') return listed(store, query)
     store.buckets.add(bucket)
@@ -94,8 +105,7 @@ function done(
   if (method === 'PUT') {
     if (found !== undefined && !ignoresCondition && headers.get('if-none-match') === '*')
       return refuse(412, 'PreconditionFailed')
-    const metadata = [...headers].filter(([name]) => name.startsWith('x-amz-meta-'))
-    store.objects.set(key, { bytes: body, headers: Object.fromEntries(metadata), modifiedAt: Date.now() })
+    store.objects.set(key, { bytes: body, headers: metadataOf(headers), modifiedAt: Date.now() })
     return new Response(null, { headers: { etag: `"${sha256(body)}"` } })
   }
   if (method === 'DELETE') {
@@ -105,6 +115,73 @@ function done(
   if (found === undefined) return refuse(404, 'NoSuchKey', method === 'HEAD')
   return read(found, headers.get('range'), method)
 }
+
+const metadataOf = (headers: Headers): Record<string, string> =>
+  Object.fromEntries([...headers].filter(([name]) => name.startsWith('x-amz-meta-')))
+
+const MIN_PART_BYTES = 5 * 2 ** 20
+
+function multipart(
+  { uploads, objects }: ObjectServer,
+  { method, key, query, headers }: StoreRequestSeen,
+  body: Uint8Array,
+): Response {
+  if (key === '') return listedUploads(uploads, query.get('prefix') ?? '')
+  if (query.has('uploads')) {
+    const id = `2~${crypto.randomUUID()}+/=&`
+    uploads.set(id, { key, headers: metadataOf(headers), startedAt: Date.now(), parts: new Map() })
+    const escaped = id.replace('&', '&amp;')
+    return xml(
+      `<InitiateMultipartUploadResult><UploadId>${escaped}</UploadId></InitiateMultipartUploadResult>`,
+    )
+  }
+  const id = query.get('uploadId') ?? ''
+  const upload = uploads.get(id)
+  if (upload?.key !== key) return refuse(404, 'NoSuchUpload')
+  if (method === 'PUT') {
+    const etag = `"${sha256(body)}<&"`
+    upload.parts.set(Number(query.get('partNumber')), { bytes: body, headers: { etag } })
+    return new Response(null, { headers: { etag } })
+  }
+  if (method === 'POST') {
+    const listedParts = [
+      ...new TextDecoder()
+        .decode(body)
+        .matchAll(/<Part><PartNumber>(\d+)<\/PartNumber><ETag>([^>]*)<\/ETag><\/Part>/g),
+    ]
+    const parts = listedParts.map(([, number, etag], i) => {
+      const part = upload.parts.get(Number(number))
+      const isGood = part?.headers['etag'] === etag?.replace('&lt;', '<').replace('&amp;', '&')
+      return isGood && Number(number) === i + 1 ? part?.bytes : undefined
+    })
+    if (parts.length === 0 || parts.includes(undefined)) return refuse(400, 'InvalidPart')
+    if (parts.slice(0, -1).some((part) => (part?.length ?? 0) < MIN_PART_BYTES))
+      return refuse(400, 'EntityTooSmall')
+    objects.set(key, {
+      bytes: new Uint8Array(Buffer.concat(parts.filter((part) => part !== undefined))),
+      headers: upload.headers,
+    })
+  }
+  uploads.delete(id)
+  return method === 'POST'
+    ? xml('<CompleteMultipartUploadResult><ETag>"x-1"</ETag></CompleteMultipartUploadResult>')
+    : new Response(null, { status: 204 })
+}
+
+function listedUploads(uploads: ObjectServer['uploads'], prefix: string): Response {
+  const entries = [...uploads]
+    .filter(([, { key }]) => key.startsWith(prefix))
+    .map(
+      ([id, { key, startedAt }]) =>
+        `<Upload><Key>${key}</Key><UploadId>${id.replace('&', '&amp;')}</UploadId><Initiated>${new Date(startedAt).toISOString()}</Initiated></Upload>`,
+    )
+  return xml(`<ListMultipartUploadsResult>${entries.join('')}</ListMultipartUploadsResult>`)
+}
+
+const xml = (text: string): Response =>
+  new Response(`<?xml version="1.0" encoding="UTF-8"?>\n${text}`, {
+    headers: { 'content-type': 'application/xml' },
+  })
 
 function read({ bytes, headers }: StoredObject, range: string | null, method: string): Response {
   const [, from, to] = /^bytes=(\d+)-(\d+)$/.exec(range ?? '') ?? []

@@ -8,6 +8,7 @@ import { openDb } from '../db/open.ts'
 import type { Actor } from '../domain/actor.ts'
 import type { GlobalRole } from '../domain/roles.ts'
 import { createAccount } from '../modules/users/service.ts'
+import type { RemoteOptions } from '../platform/blob-store.ts'
 import type { OutboundOptions } from '../platform/outbound.ts'
 import { createPasswords } from '../platform/passwords.ts'
 import { type App, createApp } from '../server/app.ts'
@@ -60,13 +61,13 @@ const resolveTestName = async (name: string): Promise<string[]> => {
 }
 
 /** The database is in memory, which is quicker, unless it is to be a file. */
-export type TestStorage = { isOnDisk: boolean }
+export type TestStorage = { isOnDisk: boolean; store?: Pick<RemoteOptions, 'store' | 'epoch'> }
 
 /** `env` is the server's environment; rate limits are off unless it sets them. */
 export async function testApp(
   env: Record<string, string> = {},
   outside: Outside = {},
-  { isOnDisk }: TestStorage = { isOnDisk: false },
+  { isOnDisk, store }: TestStorage = { isOnDisk: false },
 ): Promise<TestApp> {
   const root = mkdtempSync(join(tmpdir(), 'svc-test-'))
   const config = loadConfig({
@@ -85,6 +86,7 @@ export async function testApp(
     logsDb: openLogsDb(':memory:'),
     port: () => config.port,
     resolveTxt,
+    ...(store === undefined ? {} : { store }),
     passwords: createPasswords(undefined, CHEAP),
     outside: { resolve, ...(limits === undefined ? {} : { limits }) },
   })

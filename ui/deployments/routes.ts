@@ -19,6 +19,7 @@ import {
   listDeployments,
 } from '../../src/modules/deployments/service.ts'
 import { reportOf } from '../../src/modules/reports/service.ts'
+import { withContents } from '../../src/platform/blob-store.ts'
 import { page } from '../components/html.ts'
 import { UNREAD_BODY } from '../frame/form.ts'
 import { queryOf, visitUrl } from '../frame/page-request.ts'
@@ -212,7 +213,7 @@ async function showFiles(ctx: Context, request: Request, { id, deploymentId }: P
     const folder = listFolder(ctx, looking.grant, deploymentId, path)
     return page(folderPage({ ...looking, deployment, path, folder }))
   }
-  const file = getFileDetail(ctx, looking.grant, deploymentId, path, isPublic)
+  const file = await withContents(ctx, () => getFileDetail(ctx, looking.grant, deploymentId, path, isPublic))
   if (file === undefined) throw new AppError('not_found', 'This deployment has no such file.')
   const { owner, repo, commitSha } = deployment
   return page(

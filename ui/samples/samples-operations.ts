@@ -116,6 +116,7 @@ export const operationsSamples = [
       totalBytes: 100_000_000,
       floorBytes: 5_000_000,
       isLow: false,
+      store: null,
       measuredAt: at,
     },
   }),

@@ -67,6 +67,7 @@ const LABELS: Record<Check['name'], string> = {
   retention: 'Retention',
   previews: 'Previews',
   cdn: 'CDN',
+  store: 'Object store',
 }
 
 const STATES: Record<Check['status'], Html> = {

@@ -1,5 +1,6 @@
 import { Elysia, t } from 'elysia'
 import type { Context } from '../../context.ts'
+import { withContents } from '../../platform/blob-store.ts'
 import { guard, type PathInput } from '../auth/guard.ts'
 import { assetView } from '../deployments/model.ts'
 import { aboutAsset, deleteAsset, getAsset } from '../deployments/service.ts'
@@ -15,8 +16,8 @@ export const assetRoutes = (ctx: Context) => {
     })
     .delete(
       '/:id',
-      ({ grant, params, status }) => {
-        deleteAsset(ctx, grant, params.id)
+      async ({ grant, params, status }) => {
+        await withContents(ctx, () => deleteAsset(ctx, grant, params.id))
         return status(204, undefined)
       },
       {

@@ -2,6 +2,7 @@ import type { Context, RequestFacts } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
 import type { DbOrTx } from '../../db/open.ts'
 import { inRelaxedTransaction } from '../../db/relaxed.ts'
+import { storeRefusal } from '../../db/shipped.ts'
 import { ifRoom, inTidyingTransaction } from '../../db/tidying.ts'
 import type { CliActor, SessionUser, UserActor } from '../../domain/actor.ts'
 import { MINUTE_MS } from '../../domain/durations.ts'
@@ -13,7 +14,7 @@ import { deleteDevicesOf } from './device/queries.ts'
 import { passesGate } from './gate.ts'
 import { identifyCli } from './sessions/cli.ts'
 import { sessionCookies } from './sessions/cookies.ts'
-import { exchange } from './sessions/exchange.ts'
+import { exchange, firstGood } from './sessions/exchange.ts'
 import {
   deleteExpiredTokens,
   deleteSession,
@@ -91,7 +92,8 @@ export function resolveSession(
   if (first === undefined || !areOfOne([...access, ...refresh])) return undefined
   if (!isAllowed(first.found.user.id))
     return { session: sessionOf(first.found), setCookies: [], isAllowed: false, goodUntil: 0 }
-  if (first.found.kind === 'refresh') return renew(ctx, refresh, facts)
+  if (first.found.kind === 'refresh')
+    return storeRefusal(ctx) === null ? renew(ctx, refresh, facts) : unrenewed(ctx, refresh)
   touch(ctx, first.found, facts)
   const ends = [...access, ...refresh].map(({ found }) => found.expiresAt)
   const goodUntil = Math.min(first.found.lastSeenAt + TOUCH_EVERY_MS, ...ends)
@@ -182,6 +184,13 @@ function renew(
   if (renewed === undefined) return undefined
   const setCookies = sessionCookies(ctx, renewed.tokens, facts)
   return { session: sessionOf(renewed.found), setCookies, isAllowed: true, goodUntil: 0 }
+}
+
+/** While nothing can be written the session goes on as it is. contract 18 §4. */
+function unrenewed(ctx: Context, refresh: readonly LiveToken[]): ResolvedSession | undefined {
+  const good = firstGood(ctx, refresh)
+  if (good === undefined) return undefined
+  return { session: sessionOf(good.found), setCookies: [], isAllowed: true, goodUntil: 0 }
 }
 
 /** Records now and then that the session is in use, and from where. */

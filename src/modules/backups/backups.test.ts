@@ -1,4 +1,4 @@
-import { afterAll, beforeEach, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import {
   existsSync,
   mkdirSync,
@@ -15,10 +15,13 @@ import { loadConfig } from '../../config/config.ts'
 import type { Context } from '../../context.ts'
 import { HOUR_MS } from '../../domain/durations.ts'
 import { BACKUP_MARK } from '../../platform/backup.ts'
-import { restoreBackup } from '../../platform/restore.ts'
+import { objectSource } from '../../platform/backup-object.ts'
+import { openObjectStore } from '../../platform/object-store.ts'
+import { fileSource, restoreBackup } from '../../platform/restore.ts'
 import { type OpenedContext, openContext } from '../../server/open-context.ts'
 import { startUpkeep } from '../../server/upkeep.ts'
 import { ask } from '../../testing/ask.ts'
+import { type ObjectServer, STORE_KEYS, startObjectServer } from '../../testing/object-server.ts'
 import { NOON, testApp } from '../../testing/test-app.ts'
 import { until } from '../../testing/until.ts'
 import { operatorGrant } from '../auth/authorize.ts'
@@ -64,7 +67,7 @@ test('a backup made now can be restored; it does not contain the request log', a
   })
   expect((await view()).backups).toEqual(made === undefined ? [] : [made])
   const restored = join(folder, '..', 'restored')
-  await restoreBackup(join(folder, made?.name ?? ''), restored, 'x')
+  await restoreBackup(fileSource(join(folder, made?.name ?? '')), restored, 'x')
   expect(readdirSync(restored).sort()).toEqual(['secret.key', 'svc.db'])
   expect(existsSync(join(ctx.config.dataDir, 'logs.db'))).toBe(true)
 })
@@ -122,7 +125,7 @@ test('a failure is reported, and tried again an hour later', async () => {
 test('a folder that cannot be made is a failure like any other', async () => {
   mkdirSync(folder)
   const place = mkdtempSync(join(folder, 'place-'))
-  ctx = { ...ctx, config: { ...ctx.config, backupDir: join(place, 'backups') } }
+  ctx = { ...ctx, config: { ...ctx.config, backupDir: { text: join(place, 'backups'), store: null } } }
   rmSync(place, { recursive: true })
   writeFileSync(place, 'a file where the folder was')
   await expect(makeBackup(ctx, operatorGrant())).rejects.toThrow('The backup failed: ')
@@ -226,6 +229,125 @@ test('without BACKUP_DIR there are no backups, and the error says so', async () 
   expect([refused.status, refused.body['error']]).toEqual([409, 'BACKUPS_NOT_SET_UP'])
   await makeBackupWhenDue(app.ctx)
   app.close()
+})
+
+describe('in an object store', () => {
+  let server: ObjectServer
+  beforeEach(async () => {
+    server = startObjectServer()
+    const env = {
+      DATA_DIR: ctx.config.dataDir,
+      BACKUP_DIR: 's3://bucket/of svc/',
+      BACKUP_KEEP: '2',
+      STORE_ENDPOINT: server.endpoint,
+      STORE_ACCESS_KEY: STORE_KEYS.accessKey,
+      STORE_SECRET_KEY: STORE_KEYS.secretKey,
+      STORE_TIMEOUT_SECONDS: '1',
+    }
+    ctx = { ...ctx, config: loadConfig({ env }) }
+  })
+  afterEach(() => server.stop())
+  const keys = () => [...server.objects.keys()].sort()
+  const foreign = [
+    'of svc/svc-notes.tar',
+    'of svc/x/svc-2020-01-01T00-00-00Z.tar',
+    'svc-2020-01-01T00-00-00Z.tar',
+  ]
+  const putForeign = () => {
+    for (const key of foreign) server.objects.set(key, { bytes: new Uint8Array(1), headers: {} })
+  }
+
+  test('a backup made now is listed with its size, and can be restored', async () => {
+    const made = await makeBackup(ctx, operatorGrant())
+    const sizeBytes = server.objects.get('of svc/svc-2026-11-20T12-00-00Z.tar')?.bytes.length ?? 0
+    expect(made).toEqual({
+      name: 'svc-2026-11-20T12-00-00Z.tar',
+      sizeBytes,
+      createdAt: '2026-11-20T12:00:00.000Z',
+    })
+    expect(await view()).toMatchObject({ directory: 's3://bucket/of svc/', backups: [made] })
+    const own = {
+      bucket: 'bucket',
+      prefix: 'of svc/',
+      endpoint: server.endpoint,
+      timeoutMs: 1000,
+      writer: 'w',
+    }
+    const store = openObjectStore({ ...STORE_KEYS, ...own, now: Date.now })
+    const restored = join(folder, '..', 'restored')
+    await restoreBackup(objectSource(store, made?.name ?? '', 'x'), restored, 'x')
+    expect(readdirSync(restored).sort()).toEqual(['secret.key', 'svc.db'])
+    expect(existsSync(folder)).toBe(false)
+  })
+
+  test('they are made when due, the newest are kept, and other objects stay', async () => {
+    putForeign()
+    for (let day = 0; day < 3; day++) {
+      await makeBackupWhenDue(ctx)
+      at += 24 * HOUR_MS
+    }
+    at -= HOUR_MS
+    await makeBackupWhenDue(ctx)
+    expect(keys()).toEqual(
+      [...foreign, 'of svc/svc-2026-11-21T12-00-00Z.tar', 'of svc/svc-2026-11-22T12-00-00Z.tar'].sort(),
+    )
+    expect(await newestBackupAt(ctx)).toBe(NOON + 48 * HOUR_MS)
+  })
+
+  test('while the store is away figures are answered, and the failure is shown and tried an hour later', async () => {
+    await makeBackup(ctx, operatorGrant())
+    at += 25 * HOUR_MS
+    server.fault = () => ({ status: 503, code: 'SlowDown' })
+    await expect(makeBackupWhenDue(ctx)).rejects.toThrow('the object store cannot answer now (503')
+    const asked = server.requests.length
+    expect(await newestBackupAt(ctx)).toBe(NOON)
+    await makeBackupWhenDue(ctx)
+    expect(server.requests).toHaveLength(asked)
+    server.fault = () => undefined
+    expect(await view()).toMatchObject({
+      backups: [{}],
+      lastFailure: { at: '2026-11-21T13:00:00.000Z', message: expect.stringContaining('cannot answer now') },
+    })
+    at += HOUR_MS
+    await makeBackupWhenDue(ctx)
+    expect(await view()).toMatchObject({ backups: [{}, {}], lastFailure: null })
+  })
+
+  test('a list that is refused is told, and makes no backup each hour', async () => {
+    server.fault = ({ query }) => (query.has('list-type') ? { status: 403, code: 'AccessDenied' } : undefined)
+    const message = expect.stringContaining('cannot be listed: the key in STORE_ACCESS_KEY may not list')
+    expect(await view()).toMatchObject({ backups: [], lastFailure: { message } })
+    await expect(makeBackupWhenDue(ctx)).rejects.toThrow('may not list')
+    at += 2 * HOUR_MS
+    await makeBackupWhenDue(ctx)
+    expect(keys()).toHaveLength(1)
+  })
+
+  test('uploads that a killed backup left a day ago are ended, and no others', async () => {
+    const begin = (key: string, startedAt: number) =>
+      server.uploads.set(`${key} ${startedAt}`, { key, startedAt, headers: {}, parts: new Map() })
+    const own = 'of svc/svc-2026-11-18T12-00-00Z.tar'
+    begin(own, NOON - 25 * HOUR_MS)
+    begin(own, NOON - 23 * HOUR_MS)
+    begin('of svc/svc-notes.tar', NOON - 25 * HOUR_MS)
+    await makeBackup(ctx, operatorGrant())
+    expect([...server.uploads.values()].map(({ key, startedAt }) => [key, startedAt])).toEqual([
+      [own, NOON - 23 * HOUR_MS],
+      ['of svc/svc-notes.tar', NOON - 25 * HOUR_MS],
+    ])
+  })
+
+  test('a stopped backup leaves no upload', async () => {
+    const pack = join(ctx.config.dataDir, 'blobs', 'packs', 'large.pack')
+    writeFileSync(pack, '')
+    truncateSync(pack, 64 * 2 ** 20)
+    const outcome = makeBackup(ctx, operatorGrant()).catch((error: Error) => error.message)
+    await until('the first part', () => [...server.uploads.values()].some(({ parts }) => parts.size > 0))
+    await stopBackups(ctx)
+    expect(await outcome).toContain('it was interrupted')
+    expect([server.uploads.size, server.objects.size]).toEqual([0, 0])
+    rmSync(pack)
+  })
 })
 
 test('POST answers with the backup', async () => {

@@ -1,5 +1,6 @@
-import { accessSync, constants, readdirSync, statSync } from 'node:fs'
+import { readdirSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { storeWarning } from '../../config/store.ts'
 import type { Context } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
 import { inTransaction } from '../../db/open.ts'
@@ -10,18 +11,28 @@ import { isRecent } from '../../domain/recent.ts'
 import { BACKUP_MARK } from '../../platform/backup.ts'
 import { type BackupProcess, spawnBackup } from '../../platform/backup-process.ts'
 import { onePer } from '../../platform/one-per.ts'
-import { makeFolder } from '../../platform/owner.ts'
 import type { Grant } from '../auth/authorize.ts'
 import { tellOfBackup } from '../webhooks/watch.ts'
-import { type BackupFile, backupName, listBackupFiles, removeLeftovers, removeOldBackups } from './files.ts'
+import { removeLocalLeftovers } from './leftovers.ts'
 import type { BackupsView, BackupView } from './model.ts'
+import { type BackupFile, backupName, newestFirst } from './names.ts'
+import type { BackupPlace } from './place.ts'
+import { placeOf } from './place-of.ts'
 
 export type { BackupsView, BackupView } from './model.ts'
 
 type Running = { startedAt: number; process: BackupProcess; result: Promise<BackupFile> }
-type State = { running: Running | null; lastFailure: Failure | null; failures: number }
+type State = {
+  running: Running | null
+  lastFailure: Failure | null
+  failures: number
+  /** What was there when it was last looked at; null: it never was. */
+  known: BackupFile[] | null
+}
 type Failure = { at: number; message: string }
-const stateOf = onePer((_: Context): State => ({ running: null, lastFailure: null, failures: 0 }))
+const stateOf = onePer(
+  (_: Context): State => ({ running: null, lastFailure: null, failures: 0, known: null }),
+)
 
 /** How long to wait after a failure before the next try. */
 const RETRY_MS = HOUR_MS
@@ -32,12 +43,23 @@ const MARK_FRESH_MS = 5 * MINUTE_MS
 
 export async function listBackups(ctx: Context, _grant: Grant): Promise<BackupsView> {
   const { backupDir, backupEveryHours, backupKeep } = ctx.config
-  const { running, lastFailure } = stateOf(ctx)
+  const place = placeOf(ctx)
+  const state = stateOf(ctx)
+  let unlisted: Failure | null = null
+  const files =
+    place === null
+      ? []
+      : await filesAt(ctx, place).catch((error: unknown) => {
+          unlisted = { at: ctx.now(), message: `the backups cannot be listed: ${messageOf(error)}` }
+          return state.known ?? []
+        })
+  const { running } = state
+  const lastFailure = state.lastFailure ?? unlisted
   return {
-    directory: backupDir,
+    directory: backupDir?.text ?? null,
     everyHours: backupEveryHours,
     keep: backupKeep,
-    backups: backupDir === null ? [] : (await listBackupFiles(backupDir, ctx.now())).map(toView),
+    backups: files.map(toView),
     running: running && { startedAt: isoTime(running.startedAt) },
     lastFailure: lastFailure && { ...lastFailure, at: isoTime(lastFailure.at) },
   }
@@ -48,8 +70,8 @@ export async function listBackups(ctx: Context, _grant: Grant): Promise<BackupsV
  * 409 when backups are not set up.
  */
 export async function makeBackup(ctx: Context, grant: Grant): Promise<BackupView | undefined> {
-  const { backupDir } = ctx.config
-  if (backupDir === null)
+  const place = placeOf(ctx)
+  if (place === null)
     throw new AppError('conflict', 'No folder is set for backups: start svc with BACKUP_DIR', {
       code: 'BACKUPS_NOT_SET_UP',
     })
@@ -63,7 +85,7 @@ export async function makeBackup(ctx: Context, grant: Grant): Promise<BackupView
   const late = Promise.withResolvers<undefined>()
   const timer = setTimeout(() => late.resolve(undefined), ANSWER_MS)
   try {
-    const made = await Promise.race([start(ctx, backupDir), late.promise])
+    const made = await Promise.race([start(ctx, place), late.promise])
     return made && toView(made)
   } catch (error) {
     throw new AppError('internal', `The backup failed: ${messageOf(error)}`, { cause: error })
@@ -73,26 +95,41 @@ export async function makeBackup(ctx: Context, grant: Grant): Promise<BackupView
 }
 
 /** Logs at the start that backups will fail: the first one may be due only much later. */
-export function tellOfBadFolder({ config: { backupDir }, log }: Context): void {
-  if (backupDir === null) return
+export async function tellOfBadPlace(ctx: Context): Promise<void> {
+  const place = placeOf(ctx)
+  const warning = place === null || place.isLocal ? null : storeWarning(ctx.config)
+  if (warning !== null) ctx.log.warn(warning)
   try {
-    makeFolder(backupDir)
-    accessSync(backupDir, constants.W_OK | constants.X_OK)
+    await place?.look()
   } catch (error) {
-    log.error('BACKUP_DIR cannot be written: there will be no backups', { reason: messageOf(error) })
+    const isLasting = place?.isLocal === true
+    const what = isLasting
+      ? 'cannot be written: there will be no backups'
+      : 'cannot be listed: backups may fail'
+    ctx.log.error(`BACKUP_DIR ${what}`, { reason: messageOf(error) })
   }
 }
 
-/** Makes a backup if none was made within the interval and a folder is set. Always removes leftovers. */
+/** Makes a backup if none was made within the interval and a place is set. Always removes leftovers. */
 export async function makeBackupWhenDue(ctx: Context): Promise<void> {
-  const { backupDir, backupEveryHours, dataDir } = ctx.config
-  await removeLeftovers(backupDir, dataDir, ctx.now())
+  const { backupEveryHours, dataDir } = ctx.config
+  await removeLocalLeftovers(dataDir, ctx.now())
+  const place = placeOf(ctx)
+  if (place === null) return
+  if (place.isLocal) await place.removeLeftovers(ctx.now())
   const { lastFailure } = stateOf(ctx)
-  if (backupDir === null) return
   if (lastFailure !== null && isRecent(lastFailure.at, ctx.now(), RETRY_MS)) return
-  const files = await listBackupFiles(backupDir, ctx.now())
+  // A backup that fails tells why the place cannot be listed.
+  const files = await filesAt(ctx, place).catch(() => stateOf(ctx).known ?? [])
   const isFresh = files.some(({ createdAt }) => isRecent(createdAt, ctx.now(), backupEveryHours * HOUR_MS))
-  if (!isFresh) await start(ctx, backupDir)
+  if (!isFresh) await start(ctx, place)
+}
+
+/** Newest first. */
+async function filesAt(ctx: Context, place: BackupPlace): Promise<BackupFile[]> {
+  const files = newestFirst(await place.list(), ctx.now())
+  stateOf(ctx).known = files
+  return files
 }
 
 /** Stops a backup that is being made and removes what it wrote. */
@@ -102,10 +139,14 @@ export async function stopBackups(ctx: Context): Promise<void> {
   await running?.result.catch(() => {})
 }
 
-/** When the newest backup was made; null if there is none. */
+/** When the newest backup was made; null if there is none. A store is asked once, and then with each round of upkeep. */
 export async function newestBackupAt(ctx: Context): Promise<number | null> {
-  const { backupDir } = ctx.config
-  return backupDir === null ? null : ((await listBackupFiles(backupDir, ctx.now()))[0]?.createdAt ?? null)
+  const place = placeOf(ctx)
+  if (place === null) return null
+  const state = stateOf(ctx)
+  if (place.isLocal || state.known === null)
+    state.known = await filesAt(ctx, place).catch(() => state.known ?? [])
+  return state.known[0]?.createdAt ?? null
 }
 
 /** The last failure since the start, if no backup has been made since. */
@@ -125,23 +166,24 @@ export function isBackupRunning(ctx: Context): boolean {
     .some((mark) => mark !== undefined && isRecent(mark.mtimeMs, ctx.now(), MARK_FRESH_MS))
 }
 
-function start(ctx: Context, folder: string): Promise<BackupFile> {
+function start(ctx: Context, place: BackupPlace): Promise<BackupFile> {
   const state = stateOf(ctx)
   if (state.running !== null) return state.running.result
   const startedAt = ctx.now()
   const name = backupName(startedAt)
-  const process = startProcess(ctx, state, folder, name)
-  const result = finish(ctx, state, folder, name, process)
+  const process = startProcess(ctx, state, place, name)
+  const result = finish(ctx, state, place, { name, createdAt: startedAt }, process)
   // Whoever awaits the result gets the failure, but it may be that nobody does.
   result.catch(() => {})
   state.running = { startedAt, process, result }
   return result
 }
 
-function startProcess(ctx: Context, state: State, folder: string, name: string): BackupProcess {
+function startProcess(ctx: Context, state: State, place: BackupPlace, name: string): BackupProcess {
   try {
-    makeFolder(folder)
-    return spawnBackup(resolve(ctx.config.dataDir), resolve(folder, name))
+    place.prepare()
+    const target = place.target(name)
+    return spawnBackup(resolve(ctx.config.dataDir), target.place, target.env)
   } catch (error) {
     throw failed(ctx, state, error)
   }
@@ -150,16 +192,20 @@ function startProcess(ctx: Context, state: State, folder: string, name: string):
 async function finish(
   ctx: Context,
   state: State,
-  folder: string,
-  name: string,
+  place: BackupPlace,
+  { name, createdAt }: { name: string; createdAt: number },
   process: BackupProcess,
 ): Promise<BackupFile> {
   try {
     await process.done
+    state.known = [{ name, createdAt, sizeBytes: 0 }, ...(state.known ?? [])]
+    const files = await filesAt(ctx, place)
+    const made = files.find((file) => file.name === name)
+    if (made === undefined) throw new Error(`${name} is not in ${ctx.config.backupDir?.text}`)
     state.lastFailure = null
-    const made = (await listBackupFiles(folder, ctx.now())).find((file) => file.name === name)
-    if (made === undefined) throw new Error(`${name} is not in ${folder}`)
-    await removeOldBackups(folder, ctx.config.backupKeep, ctx.now())
+    for (const old of files.slice(ctx.config.backupKeep)) await place.remove(old.name)
+    if (!place.isLocal) await endLeftUploads(ctx, place)
+    state.known = files.slice(0, ctx.config.backupKeep)
     ctx.log.info('backup written', { name, sizeBytes: made.sizeBytes })
     return made
   } catch (error) {
@@ -168,6 +214,12 @@ async function finish(
     state.running = null
   }
 }
+
+/** A backup is good without this, and its key may lack the right. */
+const endLeftUploads = (ctx: Context, place: BackupPlace): Promise<void> =>
+  place.removeLeftovers(ctx.now()).catch((error: unknown) => {
+    ctx.log.warn('uploads that killed backups left could not be ended', { reason: messageOf(error) })
+  })
 
 /** Remembers the failure: `backup.lastFailure` shows it, and the next try waits. */
 function failed(ctx: Context, state: State, error: unknown): unknown {

@@ -1,5 +1,6 @@
 import { type CdnKind, MAX_CDN_URLS } from '../../config/cdn.ts'
 import type { Context } from '../../context.ts'
+import { shipped } from '../../db/shipped.ts'
 import { inUpkeepTransaction } from '../../db/tidying.ts'
 import { DAY_MS } from '../../domain/durations.ts'
 import { onePer } from '../../platform/one-per.ts'
@@ -36,6 +37,7 @@ const senderOf = onePer(
       now: ctx.now,
       log: ctx.log,
       waker: purgeWakerOf(ctx),
+      shipped: () => shipped(ctx),
       atOnce: MAX_CDN_URLS,
       listDue: (apart) =>
         listDueTargets(ctx.db, ctx.now(), apart.map(Number)).map((target) => ({
@@ -67,6 +69,8 @@ async function attempt(ctx: Context, target: Target, stop: AbortSignal): Promise
   const startedAt = ctx.now()
   const purges = listDuePurges(ctx.db, target.id, startedAt, KEYS_A_REQUEST)
   if (kind === null || purges.length === 0) return undefined
+  // The list may have keys of a change that is newer than the turn.
+  await shipped(ctx)
   const outcome = await send(ctx, kind, target, purges, stop)
   // Nobody knows whether it arrived: it is sent again after the start.
   if (stop.aborted && outcome.status === null) return undefined

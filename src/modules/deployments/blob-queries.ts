@@ -1,6 +1,8 @@
 import type { Context } from '../../context.ts'
 import type { Db } from '../../db/open.ts'
+import { fileKey } from '../../domain/store-keys.ts'
 import type { BlobStage, StagedBlob, StoredBlob } from '../../platform/blob-store.ts'
+import { noteRemoved } from './collect/removed-objects.ts'
 import { replaceDamaged } from './damage.ts'
 
 /** Stored contents, for several parts of this module. */
@@ -9,7 +11,7 @@ import { replaceDamaged } from './damage.ts'
 export function findBlob(db: Db, sha256: string): StoredBlob | null {
   return db.sqlite
     .query<StoredBlob, [string]>(
-      'SELECT sha256, size_bytes AS sizeBytes, pack, offset FROM blobs WHERE sha256 = ?',
+      'SELECT sha256, size_bytes AS sizeBytes, pack, offset, object FROM blobs WHERE sha256 = ?',
     )
     .get(sha256)
 }
@@ -39,9 +41,13 @@ export function listStored(db: Db, sha256s: readonly string[]): string[] {
 export function insertBlobs(ctx: Context, blobs: readonly StagedBlob[]): void {
   const { db } = ctx
   replaceDamaged(ctx, blobs)
-  const insert = db.sqlite.query<unknown, [string, number, string | null, number, number]>(
-    'INSERT OR IGNORE INTO blobs (sha256, size_bytes, pack, offset, traits) VALUES (?, ?, ?, ?, ?)',
+  const insert = db.sqlite.query<unknown, [string, number, string | null, number, string | null, number]>(
+    'INSERT OR IGNORE INTO blobs (sha256, size_bytes, pack, offset, object, traits) VALUES (?, ?, ?, ?, ?, ?)',
   )
-  for (const { sha256, sizeBytes, pack, offset, traits } of blobs)
-    insert.run(sha256, sizeBytes, pack, offset, traits)
+  for (const { sha256, sizeBytes, pack, offset, object, traits } of blobs) {
+    const { changes } = insert.run(sha256, sizeBytes, pack, offset, object, traits)
+    // Another upload had the same content at the same time.
+    if (changes === 0 && object !== null && findBlob(db, sha256)?.object !== object)
+      noteRemoved(db, fileKey(sha256, object), ctx.now())
+  }
 }

@@ -51,7 +51,7 @@ async function problemOf(ctx: Context, seen: StoredBlob): Promise<Problem | unde
 
 async function isReadable(ctx: Context, blob: StoredBlob): Promise<boolean> {
   try {
-    await ctx.blobs.file(blob).slice(0, 1).arrayBuffer()
+    for await (const _ of ctx.blobs.stream(blob, 0, 1)) break
     return true
   } catch {
     return false

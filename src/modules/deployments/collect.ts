@@ -1,9 +1,13 @@
 import type { Context } from '../../context.ts'
 import { inUpkeepTransaction } from '../../db/tidying.ts'
 import { HOUR_MS } from '../../domain/durations.ts'
+import { fileKey } from '../../domain/store-keys.ts'
+import type { StoredBlob } from '../../platform/blob-store.ts'
 import { GO_ON, type Stop } from '../../platform/in-steps.ts'
 import { nextTurn } from '../../platform/next-turn.ts'
 import { onePer } from '../../platform/one-per.ts'
+import { noteIfEmpty } from './collect/empty-packs.ts'
+import { deleteRemovedObjects, noteUnknownObjects } from './collect/objects.ts'
 import { checkPack, removeRetiredPacks } from './collect/packs.ts'
 import {
   type Candidate,
@@ -18,6 +22,7 @@ import {
   nextPack,
   stampCandidates,
 } from './collect/queries.ts'
+import { noteRemoved } from './collect/removed-objects.ts'
 
 /** How long a content is kept after its last reference is gone: by then, every reader has finished. */
 export const GRACE_MS = HOUR_MS
@@ -59,6 +64,7 @@ export async function collectGarbage(ctx: Context, stop: Stop = GO_ON): Promise<
     await checkPack(ctx, pack)
     packs.delete(pack)
   }
+  await deleteRemovedObjects(ctx, stop)
   return freed
 }
 
@@ -72,10 +78,11 @@ export async function sweepStore(ctx: Context, stop: Stop = GO_ON): Promise<numb
     await nextTurn()
   }
   if (removed > 0) ctx.log.info('removed files that a crash left behind', { files: removed })
+  await noteUnknownObjects(ctx, stop)
   return removed
 }
 
-type Freed = { sha256: string; pack: string | null }
+type Freed = Pick<StoredBlob, 'sha256' | 'pack' | 'object'>
 
 /** A content that is referred to again stops being a candidate; one of an open upload is checked next time. */
 function free(ctx: Context, candidates: readonly Candidate[]): Freed[] {
@@ -94,8 +101,16 @@ function free(ctx: Context, candidates: readonly Candidate[]): Freed[] {
       for (const variant of variants) freeOne(variant)
     }
     for (const { sha256 } of candidates) freeOne(sha256)
+    noteObjects(ctx, gone)
     return gone
   })
+}
+
+/** What the store is to forget, noted with the deletion of the rows. */
+function noteObjects(ctx: Context, gone: readonly Freed[]): void {
+  for (const { sha256, object } of gone)
+    if (object !== null) noteRemoved(ctx.db, fileKey(sha256, object), ctx.now())
+  for (const pack of new Set(gone.map((one) => one.pack))) if (pack !== null) noteIfEmpty(ctx, pack)
 }
 
 /** One by one: an upload may have stored the same content again meanwhile, with a row and a file. */

@@ -1,8 +1,10 @@
 import type { Context } from '../../context.ts'
-import { inTransaction } from '../../db/open.ts'
+import { type Db, inTransaction } from '../../db/open.ts'
 import { prepared } from '../../db/statements.ts'
+import { fileKey } from '../../domain/store-keys.ts'
 import type { StoredBlob } from '../../platform/blob-store.ts'
 import { listSenders } from './collect/queries.ts'
+import { noteRemoved } from './collect/removed-objects.ts'
 import { bumpRevisions } from './queries.ts'
 import { withdrawVariant } from './variants/queries.ts'
 
@@ -32,8 +34,15 @@ export function replaceDamaged(ctx: Context, stored: readonly StoredBlob[]): voi
   const damaged = new Set(listDamaged(ctx))
   const replaced = stored.filter(({ sha256 }) => damaged.has(sha256))
   if (replaced.length === 0) return
-  const place = prepared(db, 'UPDATE blobs SET pack = ?, offset = ?, damaged = 0 WHERE sha256 = ?')
-  for (const { sha256, pack, offset } of replaced) place.run(pack, offset, sha256)
+  const place = prepared(
+    db,
+    'UPDATE blobs SET pack = ?, offset = ?, object = ?, damaged = 0 WHERE sha256 = ?',
+  )
+  for (const { sha256, pack, offset, object } of replaced) {
+    const before = objectOf(db, sha256)
+    if (before !== null) noteRemoved(db, fileKey(sha256, before), ctx.now())
+    place.run(pack, offset, object, sha256)
+  }
   bumpRevisions(
     db,
     listSenders(
@@ -43,6 +52,10 @@ export function replaceDamaged(ctx: Context, stored: readonly StoredBlob[]): voi
   )
   ctx.blobs.replacements += 1
 }
+
+const objectOf = (db: Db, sha256: string): string | null =>
+  prepared<{ object: string | null }>(db, 'SELECT object FROM blobs WHERE sha256 = ?').get(sha256)?.object ??
+  null
 
 const listDamaged = ({ db }: Context): string[] =>
   prepared<{ sha256: string }>(db, 'SELECT sha256 FROM blobs WHERE damaged = 1')

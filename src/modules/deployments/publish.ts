@@ -1,6 +1,6 @@
 import type { Caller, Context } from '../../context.ts'
 import type { DbOrTx } from '../../db/open.ts'
-import type { BlobStage } from '../../platform/blob-store.ts'
+import { type BlobStage, withContents } from '../../platform/blob-store.ts'
 import { type AliasView, aliasView } from '../aliases/service.ts'
 import type { Project } from '../projects/service.ts'
 import { withinQuota } from '../quotas/check.ts'
@@ -103,14 +103,15 @@ export async function commitUpload(
 ): Promise<Published> {
   const stored = await stage.seal()
   const checks = await readSentChecks(ctx, received.checks, stored)
-  const recorded = commitStaged(ctx.db, stage, (tx) => {
+  const record = (tx: DbOrTx) => {
     const project = allowedProject(tx)
     const made = withinQuota(ctx, project.id, bytesOf(received.files), () =>
       recordPublication(ctx, tx, caller.actor, project, { ...received, checks }, stored),
     )
     onRecorded(tx, made.deployment.id, made.released.waiting === null ? made.released.release : null)
     return made
-  })
+  }
+  const recorded = await withContents(ctx, () => commitStaged(ctx.db, stage, record))
   if (recorded.isWaiting) scheduleVariants(ctx, recorded.deployment.id)
   const released = await releaseRecorded(
     ctx,

@@ -17,7 +17,7 @@ import {
   isWorthCompressing,
   mimeTypeOf,
 } from '../../domain/content-type.ts'
-import type { StoredBlob } from '../../platform/blob-store.ts'
+import { ContentMiss, type StoredBlob } from '../../platform/blob-store.ts'
 import { isBrotliStream, LOOKED_AT_BYTES } from '../../platform/brotli.ts'
 
 /** A stored content with what is known of its bytes; null where nobody has looked yet. */
@@ -51,10 +51,20 @@ export function isSentCompressed(ctx: Context, path: string, blob: Omit<KnownBlo
   return isWorthCompressing(path, isTypedByBytes(path) ? traitsOfBlob(ctx, blob) : UNKNOWN_TRAITS)
 }
 
-/** The media type of a published file. The same whoever else has its content, so it may be found out now. */
+/**
+ * The media type of a published file. The same whoever else has its content, so it may be found out now; by its name alone
+ * while that has to be fetched.
+ */
 export function typeOfFile(ctx: Context, { path, sha256 }: { path: string; sha256: string }): string {
   const blob = isTypedByBytes(path) ? findKnown(ctx.db, sha256) : null
-  return blob === null ? mimeTypeOf(path) : mimeTypeOf(path, traitsOfBlob(ctx, blob))
+  if (blob === null) return mimeTypeOf(path)
+  try {
+    return mimeTypeOf(path, traitsOfBlob(ctx, blob))
+  } catch (error) {
+    if (!(error instanceof ContentMiss)) throw error
+    ctx.blobs.fetch(error).catch(() => {})
+    return mimeTypeOf(path)
+  }
 }
 
 function readTraits(ctx: Context, blob: StoredBlob): Traits {
@@ -65,12 +75,13 @@ function readTraits(ctx: Context, blob: StoredBlob): Traits {
 }
 
 const readPart = (ctx: Context, blob: StoredBlob, start: number, end: number): Uint8Array =>
-  ctx.blobs.readSync({ ...blob, offset: blob.offset + start, sizeBytes: end - start })
+  ctx.blobs.readPartSync(blob, start, end)
 
 function whileReading<T>(ctx: Context, { sha256 }: StoredBlob, read: () => T): T | undefined {
   try {
     return read()
   } catch (error) {
+    if (error instanceof ContentMiss) throw error
     ctx.log.error('a stored content could not be read', { sha256, error })
     return undefined
   }
@@ -90,5 +101,5 @@ function keep(ctx: Context, { sha256 }: StoredBlob, sql: string, found: number):
 const findKnown = (db: Db, sha256: string): KnownBlob | null =>
   prepared<KnownBlob>(
     db,
-    'SELECT sha256, size_bytes AS sizeBytes, pack, offset, traits, is_brotli AS isBrotli FROM blobs WHERE sha256 = ?',
+    'SELECT sha256, size_bytes AS sizeBytes, pack, offset, object, traits, is_brotli AS isBrotli FROM blobs WHERE sha256 = ?',
   ).get(sha256)

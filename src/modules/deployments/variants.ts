@@ -4,7 +4,7 @@ import { inRelaxedTransaction } from '../../db/relaxed.ts'
 import { CONTENT_CODINGS } from '../../domain/content-encoding.ts'
 import { AppError } from '../../domain/errors.ts'
 import { BackgroundQueue } from '../../platform/background-queue.ts'
-import type { BlobStage, StagedBlob, StoredBlob } from '../../platform/blob-store.ts'
+import { type BlobStage, type StagedBlob, type StoredBlob, withContents } from '../../platform/blob-store.ts'
 import type { ByteStream } from '../../platform/byte-stream.ts'
 import { nextTurn } from '../../platform/next-turn.ts'
 import { onePer } from '../../platform/one-per.ts'
@@ -74,7 +74,9 @@ async function compressDeployment(
   try {
     for (let after: string | undefined = ''; after !== undefined && !worker.isStopped; ) {
       const page = listPendingAfter(ctx.db, { projectId, deploymentId }, after, PAGE)
-      const wanted = page.filter((file) => isSentCompressed(ctx, file.path, file))
+      const wanted: typeof page = []
+      for (const file of page)
+        if (await withContents(ctx, () => isSentCompressed(ctx, file.path, file))) wanted.push(file)
       for (const sha256 of new Set(wanted.map((file) => file.sha256))) {
         await whenNoUpload(ctx)
         if (worker.isStopped) break
@@ -152,7 +154,7 @@ class Batch {
     const variants =
       blob.pack === null
         ? await this.#addLarge(stage, blob, worker)
-        : await addVariants(stage, readWhole(this.#ctx, blob))
+        : await addVariants(stage, await withContents(this.#ctx, () => readWhole(this.#ctx, blob)))
     this.#made.set(blob.sha256, variants)
   }
 
@@ -210,7 +212,7 @@ function readWhole(ctx: Context, blob: StoredBlob): Uint8Array {
 
 async function* readChecked(ctx: Context, blob: StoredBlob, worker: BackgroundQueue): ByteStream {
   const hash = new Bun.CryptoHasher('sha256')
-  for await (const chunk of ctx.blobs.file(blob).stream()) {
+  for await (const chunk of ctx.blobs.stream(blob)) {
     if (worker.isStopped) throw new Stopped()
     hash.update(chunk)
     yield chunk

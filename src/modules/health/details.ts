@@ -7,6 +7,7 @@ import type { Check, Finding } from './checks/check.ts'
 import { checkDisk } from './checks/disk.ts'
 import { checkPreviews, checkRetention } from './checks/projects.ts'
 import { checkCdn, checkMail, checkWebhooks } from './checks/sending.ts'
+import { checkStore } from './checks/store.ts'
 import type { Health, HealthDetails, HealthFinding } from './model.ts'
 import { probe } from './service.ts'
 
@@ -16,7 +17,11 @@ export type { HealthDetails } from './model.ts'
 export async function getHealthDetails(ctx: Context, _grant: Grant): Promise<HealthDetails> {
   const { checks: probed } = await probe(ctx)
   const checks: HealthFinding[] = []
-  const parts = ctx.config.cdnKind === null ? CHECKS : [...CHECKS, CDN_CHECK]
+  const parts = [
+    ...CHECKS,
+    ...(ctx.config.cdnKind === null ? [] : [CDN_CHECK]),
+    ...(ctx.machine === null ? [] : [STORE_CHECK]),
+  ]
   for (const [name, choose] of parts) checks.push(viewOf(ctx, name, await look(ctx, name, choose(probed))))
   return { status: worstOf(checks), checks }
 }
@@ -38,6 +43,9 @@ const CHECKS: readonly [Name, (probed: Probed) => Check][] = [
 
 /** Nothing shows of a CDN where there is none. */
 const CDN_CHECK: (typeof CHECKS)[number] = ['cdn', () => checkCdn]
+
+/** Nor of an object store. */
+const STORE_CHECK: (typeof CHECKS)[number] = ['store', () => checkStore]
 
 const ofProbe =
   ({ status, message }: Probed['database'], good: string): Check =>

@@ -10,9 +10,12 @@ export const healthView = t.Object({
   status,
   version: t.String(),
   uptime: t.Number({ description: 'Seconds since the start' }),
-  checks: t.Object({ database: healthCheck, storage: healthCheck }),
+  role: t.Optional(t.Union([t.Literal('primary'), t.Literal('standby'), t.Literal('node')])),
+  checks: t.Object({ database: healthCheck, storage: healthCheck, store: t.Optional(healthCheck) }),
 })
 export type Health = Static<typeof healthView>
+
+export const primaryView = t.Object({ role: t.Literal('primary'), epoch: t.Number() })
 
 const checkName = t.Union([
   t.Literal('database'),
@@ -25,6 +28,7 @@ const checkName = t.Union([
   t.Literal('retention'),
   t.Literal('previews'),
   t.Literal('cdn'),
+  t.Literal('store'),
 ])
 
 const finding = t.Object({

@@ -1,9 +1,11 @@
 import { statSync } from 'node:fs'
-import { type Db, refuseLoss } from '../../db/open.ts'
+import { diskFailed } from '../../db/log-sync.ts'
+import { type Db, refuseMoved } from '../../db/open.ts'
 
-/** Takes the write lock and writes a page, then rolls back. Throws when the database cannot be written. */
+/** Takes the write lock and writes a page, then rolls back. Throws when the database cannot be written here. */
 export function probeDatabase(db: Db): void {
-  refuseLoss(db)
+  refuseMoved(db)
+  if (db.log.failure !== undefined) throw diskFailed()
   refuseCut(db)
   db.sqlite.run('BEGIN IMMEDIATE')
   try {

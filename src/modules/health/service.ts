@@ -1,4 +1,5 @@
 import type { Context } from '../../context.ts'
+import { notPrimary } from '../../domain/store-errors.ts'
 import { onePer } from '../../platform/one-per.ts'
 import type { Health, HealthCheck } from './model.ts'
 import { probeDatabase } from './queries.ts'
@@ -27,7 +28,21 @@ async function tryAll(ctx: Context): Promise<Health> {
   const isOk = database.status === 'ok' && storage.status === 'ok'
   // A monotonic clock.
   const uptime = Math.round(process.uptime() * 10) / 10
-  return { status: isOk ? 'ok' : 'error', version: ctx.version, uptime, checks: { database, storage } }
+  const found = { status: isOk ? 'ok' : 'error', version: ctx.version, uptime } as const
+  if (ctx.machine === null) return { ...found, checks: { database, storage } }
+  // Sites are served without the store.
+  const store: HealthCheck = ctx.machine.state().isStoreUp
+    ? { status: 'ok' }
+    : { status: 'error', message: 'The object store does not answer; the log says why' }
+  return { ...found, role: ctx.machine.role(), checks: { database, storage, store } }
+}
+
+/** Throws where no write would be taken now. contract 18 §7. */
+export function requirePrimary(ctx: Context): { role: 'primary'; epoch: number } {
+  const { machine } = ctx
+  if (machine === null) return { role: 'primary', epoch: 0 }
+  if (machine.role() !== 'primary' || ctx.db.log.refusal() !== null) throw notPrimary()
+  return { role: 'primary', epoch: machine.epoch }
 }
 
 /** The error goes to the log; the visitor learns only which part failed. */

@@ -65,12 +65,28 @@ async function collect(ctx: Context): Promise<Metric[]> {
     ...webhookMetrics(ctx),
     ...mailMetrics(ctx),
     ...cdnMetrics(ctx),
+    ...machineMetrics(ctx),
     releaseMetric(ctx),
     counter(
       'svc_retention_removed_total',
       'Deployments that retention removed',
       retentionCounts(ctx).removed,
     ),
+  ]
+}
+
+/** Nothing of it without an object store. */
+function machineMetrics({ machine }: Context): Metric[] {
+  if (machine === null) return []
+  const { number, unshippedBytes, lagMs, isStoreUp } = machine.state()
+  const role = { samples: [{ labels: { role: machine.role() }, value: 1 }] }
+  return [
+    { ...gauge('svc_role', 'What this machine is', 1), ...role },
+    gauge('svc_epoch', 'Number of its take-over', machine.epoch),
+    gauge('svc_log_number', 'The last number of the log in the object store', number),
+    gauge('svc_log_lag_seconds', 'How long the oldest commit has waited for the object store', lagMs / 1000),
+    gauge('svc_log_unshipped_bytes', 'What the object store does not have yet', unshippedBytes),
+    gauge('svc_store_up', 'Whether the object store took the last write', isStoreUp ? 1 : 0),
   ]
 }
 

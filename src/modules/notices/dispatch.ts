@@ -1,4 +1,5 @@
 import type { Context } from '../../context.ts'
+import { shipped } from '../../db/shipped.ts'
 import { inUpkeepTransaction } from '../../db/tidying.ts'
 import { onePer } from '../../platform/one-per.ts'
 import { Sender } from '../../platform/outbox/sender.ts'
@@ -16,6 +17,7 @@ const senderOf = onePer(
       now: ctx.now,
       log: ctx.log,
       waker: mailWakerOf(ctx),
+      shipped: () => shipped(ctx),
       listDue: (apart) => listDueMails(ctx.db, ctx.now(), apart, AT_ONCE),
       nextDueAt: () => findNextMailAt(ctx.db, ctx.now()),
       receiverOf: () => 'the mail server',

@@ -5,6 +5,8 @@ import { findLeftOut, type LeftOutPaths } from '../../domain/deploy-report/left-
 import { findInLines, findRefused } from '../../domain/deploy-report/line-findings.ts'
 import { BYTES_LOOKED_AT, findSecret } from '../../domain/deploy-report/secrets.ts'
 import { servedAddresses } from '../../domain/deploy-report/served-addresses.ts'
+import { AppError } from '../../domain/errors.ts'
+import { withContents } from '../../platform/blob-store.ts'
 import { NO_ROUTING, readCompiled } from '../deployments/routing/stored.ts'
 import type { ReportedFile } from './queries.ts'
 import { findInRouter } from './router-findings.ts'
@@ -37,14 +39,15 @@ export async function* findAll(ctx: Context, reported: Reported): AsyncGenerator
 }
 
 /** A content that cannot be read is a matter of `svc check`. */
-function* findSecrets(ctx: Context, files: readonly ReportedFile[]): Generator<Finding | null> {
+async function* findSecrets(ctx: Context, files: readonly ReportedFile[]): AsyncGenerator<Finding | null> {
   for (const { path, ...blob } of files) {
     let head = new Uint8Array(0)
     try {
-      head = Uint8Array.from(
-        ctx.blobs.readSync({ ...blob, sizeBytes: Math.min(blob.sizeBytes, BYTES_LOOKED_AT) }),
-      )
-    } catch {
+      const end = Math.min(blob.sizeBytes, BYTES_LOOKED_AT)
+      head = Uint8Array.from(await withContents(ctx, () => ctx.blobs.readPartSync(blob, 0, end)))
+    } catch (error) {
+      // One that is to be had later makes the report wait for that.
+      if (error instanceof AppError && error.code === 'CONTENT_UNREACHABLE') throw error
       // Its name is looked at all the same.
     }
     yield findSecret(path, head)

@@ -25,7 +25,7 @@ export async function findInPages(
     pages += 1
     bytes += blob.sizeBytes
     if (pages > MAX_PAGES || bytes > MAX_BYTES) return { truncated: true }
-    const text = textOf(ctx.blobs.file(blob).stream(), pause)
+    const text = textOf(ctx.blobs.stream(blob), pause)
     const page = await findInPage({ file, address, text }, patient, found)
     isCut ||= page.isCut
   }

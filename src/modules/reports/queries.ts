@@ -50,7 +50,7 @@ export type ReportedFile = StoredBlob & { path: string }
 export const listFilesAfter = (db: Db, deploymentId: string, after: string, limit: number): ReportedFile[] =>
   prepared<ReportedFile>(
     db,
-    `SELECT f.path, b.sha256, b.size_bytes AS sizeBytes, b.pack, b.offset
+    `SELECT f.path, b.sha256, b.size_bytes AS sizeBytes, b.pack, b.offset, b.object
      FROM assets f JOIN blobs b ON b.id = f.blob_id
      WHERE f.deployment_id = ? AND f.path > ? ORDER BY f.path LIMIT ?`,
   ).all(deploymentId, after, limit)

@@ -2,6 +2,7 @@ import type { Context } from '../../context.ts'
 import { inRelaxedTransaction } from '../../db/relaxed.ts'
 import { FindingList } from '../../domain/deploy-report/finding-list.ts'
 import type { LeftOutPaths } from '../../domain/deploy-report/left-out.ts'
+import { AppError } from '../../domain/errors.ts'
 import { BackgroundQueue } from '../../platform/background-queue.ts'
 import { onePer } from '../../platform/one-per.ts'
 import { whenNoUpload } from '../deployments/upload/activity.ts'
@@ -63,6 +64,10 @@ async function report(ctx: Context, queue: BackgroundQueue, deploymentId: string
     if (made !== null) end(ctx, row, { status: 'complete', made: JSON.stringify(made) })
   } catch (error) {
     if (error instanceof Stopped) return
+    if (error instanceof AppError && error.code === 'CONTENT_UNREACHABLE') {
+      ctx.log.warn('the report of a deployment waits', { deploymentId, reason: error.message })
+      return
+    }
     ctx.log.error('the report of a deployment could not be made', { deploymentId, error })
     end(ctx, row, { status: 'failed', made: null })
   }

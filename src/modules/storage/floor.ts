@@ -9,7 +9,7 @@ const SHARE = 0.05
 const MOST_BYTES = 2 ** 30
 
 /** Free is what an unprivileged process may use. */
-export function diskSpace({ config }: Context): DiskSpace {
+export function diskSpace({ config }: Pick<Context, 'config'>): DiskSpace {
   const { bavail, blocks, bsize } = statfsSync(config.dataDir)
   const freeBytes = bavail * bsize
   const totalBytes = blocks * bsize

@@ -15,6 +15,13 @@ const projectStorage = t.Object({
 })
 export type ProjectStorage = Static<typeof projectStorage>
 
+const storeStorage = t.Object({
+  contents: count,
+  bytes: t.Integer({ description: 'Of the contents in the object store' }),
+  cacheBytes: t.Integer({ description: 'Of local copies of them' }),
+  cacheLimitBytes: count,
+})
+
 export const storageView = t.Object({
   projects: t.Array(projectStorage),
   contents: t.Integer({
@@ -26,6 +33,7 @@ export const storageView = t.Object({
   totalBytes: count,
   floorBytes: t.Integer({ description: 'What must stay free (MIN_FREE_DISK)' }),
   isLow: t.Boolean({ description: 'Less is free, so nothing more is stored' }),
+  store: t.Nullable(storeStorage, { description: 'Null where contents are on the local disk alone' }),
   measuredAt: t.String(),
 })
 export type Storage = Static<typeof storageView>

@@ -17,7 +17,9 @@ export type { ProjectStorage, Storage } from './model.ts'
 /** Reading all rows takes long, so the result is cached for this long. */
 const KEEP_MS = MINUTE_MS
 
-type Measured = Omit<Storage, keyof DiskSpace | 'projects'> & { projects: Omit<ProjectStorage, 'quota'>[] }
+type Measured = Omit<Storage, keyof DiskSpace | 'projects' | 'store'> & {
+  projects: Omit<ProjectStorage, 'quota'>[]
+}
 type Kept = { at: number; storage: Promise<Measured> }
 const keptOf = new WeakMap<Context, Kept>()
 
@@ -26,7 +28,16 @@ export async function getStorage(ctx: Context, _grant: Grant): Promise<Storage> 
   const { projects, ...measured } = await measuredStorage(ctx)
   const quotas = listQuotas(ctx.db)
   const withQuotas = projects.map((one) => ({ ...one, quota: quotas.get(one.projectId) ?? NO_QUOTA }))
-  return { projects: withQuotas, ...measured, ...diskSpace(ctx) }
+  return { projects: withQuotas, ...measured, ...diskSpace(ctx), store: inStore(ctx, measured) }
+}
+
+function inStore(
+  { blobs }: Context,
+  { contents, contentBytes }: Pick<Measured, 'contents' | 'contentBytes'>,
+): Storage['store'] {
+  if (blobs.remote === null) return null
+  const { bytes, limitBytes } = blobs.remote.cache
+  return { contents, bytes: contentBytes, cacheBytes: bytes, cacheLimitBytes: limitBytes }
 }
 
 function measuredStorage(ctx: Context): Promise<Measured> {

@@ -1,4 +1,5 @@
 import type { Context } from '../../context.ts'
+import { shipped } from '../../db/shipped.ts'
 import { onePer } from '../../platform/one-per.ts'
 import { Sender } from '../../platform/outbox/sender.ts'
 import { type DueDelivery, findDelivery, findHook, findNextDueAt, listDue } from './queries.ts'
@@ -14,6 +15,7 @@ const senderOf = onePer(
       now: ctx.now,
       log: ctx.log,
       waker: wakerOf(ctx),
+      shipped: () => shipped(ctx),
       // The hooks take turns, and each starts as many as its receiver may get.
       listDue: (apart) => listDue(ctx.db, ctx.now(), apart),
       nextDueAt: () => findNextDueAt(ctx.db, ctx.now()),

@@ -5,7 +5,14 @@ import { syncFolder } from '../durable-file.ts'
 import { makeFolder } from '../owner.ts'
 
 /** The position of a content: in a pack at `offset`, or in a file of its own if `pack` is null. */
-export type StoredBlob = { sha256: string; sizeBytes: number; pack: string | null; offset: number }
+export type StoredBlob = {
+  sha256: string
+  sizeBytes: number
+  pack: string | null
+  offset: number
+  /** Of a file of its own: the id of its object, where contents are in an object store. */
+  object: string | null
+}
 
 /**
  * The names of all content files below the data directory, and the work in progress of this process: the contents that
@@ -59,6 +66,10 @@ export class BlobPlaces {
 
   of(blob: StoredBlob): string {
     return blob.pack === null ? this.file(blob.sha256) : this.pack(blob.pack)
+  }
+
+  newObjectId(): string {
+    return this.#newId()
   }
 
   /** A new name in `tmp/`; call `forget` when the file is gone. */

@@ -2,14 +2,18 @@ import { rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { type Traits, traitsOf } from '../../domain/content-traits.ts'
 import { AppError } from '../../domain/errors.ts'
+import { fileKey, packKey } from '../../domain/store-keys.ts'
 import { ByteCollector, type ByteStream, tooLarge } from '../byte-stream.ts'
 import { DurableFile, syncFolder, toStorageError } from '../durable-file.ts'
 import { makeFolder } from '../owner.ts'
 import { ContentSample } from './content-sample.ts'
 import type { BlobPlaces, StoredBlob } from './places.ts'
+import type { Uploads } from './remote.ts'
 
 /** Contents up to this size share a pack; larger ones are files of their own. */
 const PACKED_BYTES = 1024 * 1024
+/** Large files that go into an object store at a time. */
+const CREATED_AT_ONCE = 4
 
 /** `damaged`: it has a row, but its bytes must be written again. */
 export type BlobState = 'absent' | 'stored' | 'damaged'
@@ -34,7 +38,8 @@ export type BlobStage = {
    */
   expect(sha256s: Iterable<string>, listStored: () => Iterable<string>): void
   /**
-   * Returns the contents that this stage has written; bytes and names are durable when it resolves. Two uploads of the
+   * Returns the contents that this stage has written; bytes and names are durable, and in the object store if there is
+   * one, when it resolves. Two uploads of the
    * same small content write a copy each: the one whose row loses (INSERT OR IGNORE) is dead space in its pack.
    */
   seal(): Promise<StagedBlob[]>
@@ -53,7 +58,7 @@ export type BlobStage = {
 type Content =
   | { kind: 'stored' }
   | { kind: 'packed'; sizeBytes: number; traits: Traits; offset: number }
-  | { kind: 'file'; sizeBytes: number; traits: Traits; file: DurableFile }
+  | { kind: 'file'; sizeBytes: number; traits: Traits; file: DurableFile; object: string | null }
 
 export class Stage implements BlobStage {
   readonly #places: BlobPlaces
@@ -68,10 +73,15 @@ export class Stage implements BlobStage {
   #state: 'open' | 'sealing' | 'sealed' | 'ended' = 'open'
   /** The large file that is being synced while the next content arrives. */
   #syncing: Promise<unknown> = Promise.resolve()
+  /** Null where contents are on the local disk alone. */
+  readonly #uploads: Uploads | null
+  /** Objects that this stage has made, or begun. */
+  readonly #objects: string[] = []
 
-  constructor(places: BlobPlaces, stateOf: (sha256: string) => BlobState) {
+  constructor(places: BlobPlaces, stateOf: (sha256: string) => BlobState, uploads: Uploads | null = null) {
     this.#places = places
     this.#stateOf = stateOf
+    this.#uploads = uploads
   }
 
   async add(
@@ -119,6 +129,7 @@ export class Stage implements BlobStage {
     try {
       await this.#syncing
       await this.#sealPack()
+      if (this.#uploads !== null) await this.#createFiles(this.#uploads)
       await this.#sealFiles()
     } catch (error) {
       throw toStorageError(error)
@@ -139,6 +150,7 @@ export class Stage implements BlobStage {
       // Sealed by us, or by a stage that had the same content and left it to us: without a row it belongs to nobody.
       if (this.#stateOf(sha256) === 'absent') await this.#places.removeUnpinned(sha256)
     }
+    await this.#uploads?.discard(this.#objects)
   }
 
   release(): void {
@@ -201,7 +213,8 @@ export class Stage implements BlobStage {
       return sha256
     }
     const traits = sample.traits()
-    this.#contents.set(sha256, { kind: 'file', sizeBytes: file.sizeBytes, traits, file })
+    const object = this.#uploads === null ? null : this.#places.newObjectId()
+    this.#contents.set(sha256, { kind: 'file', sizeBytes: file.sizeBytes, traits, file, object })
     const before = this.#syncing
     this.#syncing = Promise.all([before, file.finish({ durable: true })])
     this.#syncing.catch(() => undefined) // seal() reports it
@@ -234,9 +247,31 @@ export class Stage implements BlobStage {
     if (this.#packFile === undefined) return
     const { id, file } = this.#packFile
     await file.finish({ durable: true })
+    if (this.#uploads !== null) {
+      this.#objects.push(packKey(id))
+      await this.#uploads.createPack(id, file.path)
+      makeFolder(this.#places.packs)
+    }
     await rename(file.path, this.#places.pack(id))
     this.#places.forgetTmp(file.path)
     await syncFolder(this.#places.packs)
+    await this.#uploads?.kept(this.#places.pack(id), file.sizeBytes)
+  }
+
+  async #createFiles(uploads: Uploads): Promise<void> {
+    const files = [...this.#contents].flatMap(([sha256, content]) =>
+      content.kind === 'file' && content.object !== null
+        ? [{ sha256, object: content.object, path: content.file.path }]
+        : [],
+    )
+    for (let start = 0; start < files.length; start += CREATED_AT_ONCE) {
+      const some = files.slice(start, start + CREATED_AT_ONCE)
+      this.#objects.push(...some.map(({ sha256, object }) => fileKey(sha256, object)))
+      const ended = await Promise.allSettled(
+        some.map(({ sha256, object, path }) => uploads.createFile(sha256, object, path)),
+      )
+      for (const one of ended) if (one.status === 'rejected') throw one.reason
+    }
   }
 
   async #sealFiles(): Promise<void> {
@@ -249,6 +284,7 @@ export class Stage implements BlobStage {
       folders.add(folder)
       await rename(content.file.path, path)
       this.#places.forgetTmp(content.file.path)
+      await this.#uploads?.kept(path, content.sizeBytes)
     }
     // Sync the parent folder too, even if it existed: another upload may have created it and not synced it yet.
     if (folders.size > 0) folders.add(this.#places.files)
@@ -258,8 +294,10 @@ export class Stage implements BlobStage {
   #located(sha256: string, content: Content): StagedBlob[] {
     if (content.kind === 'stored') return []
     const { sizeBytes, traits } = content
-    if (content.kind === 'file') return [{ sha256, sizeBytes, traits, pack: null, offset: 0 }]
-    return [{ sha256, sizeBytes, traits, pack: this.#packFile?.id ?? null, offset: content.offset }]
+    if (content.kind === 'file')
+      return [{ sha256, sizeBytes, traits, pack: null, offset: 0, object: content.object }]
+    const pack = this.#packFile?.id ?? null
+    return [{ sha256, sizeBytes, traits, pack, offset: content.offset, object: null }]
   }
 
   async #removePack(): Promise<void> {

@@ -28,6 +28,8 @@ export type StoreRequest = {
   /** Hex SHA-256 of the body, where it is known already. */
   bodySha256?: string
   signal?: AbortSignal | undefined
+  /** How long it may take, where that is another time than its body's length says. */
+  limitMs?: number
   /** By `performance.now()`: when the operation that it is part of is over. */
   deadline?: number
 }
@@ -147,8 +149,12 @@ export class Exchange {
     return this.options.timeoutMs + Math.floor(size / BYTES_OF_MORE_TIME) * MORE_TIME_MS
   }
 
-  #limitMs({ body, deadline = Number.POSITIVE_INFINITY }: StoreRequest): number {
-    return Math.max(0, Math.min(this.limitMs(body), Math.ceil(deadline - performance.now())))
+  #limitMs({
+    body,
+    limitMs = this.limitMs(body),
+    deadline = Number.POSITIVE_INFINITY,
+  }: StoreRequest): number {
+    return Math.max(0, Math.min(limitMs, Math.ceil(deadline - performance.now())))
   }
 
   #asStoreError(error: unknown, request: StoreRequest | undefined, limit: Limit): unknown {

@@ -10,9 +10,14 @@ const EPOCH = 'x-amz-meta-svc-epoch'
 const SHA256 = 'x-amz-meta-svc-sha256'
 
 export const metadata = (writer: string, epoch: number, sha256: string): Record<string, string> => ({
+  ...authorship(writer, epoch),
+  [SHA256]: sha256,
+})
+
+/** Of an object whose digest is not known when it is begun. */
+export const authorship = (writer: string, epoch: number): Record<string, string> => ({
   [WRITER]: writer,
   [EPOCH]: String(epoch),
-  [SHA256]: sha256,
 })
 
 export function authorOf(headers: Headers): Authorship {

@@ -6,6 +6,8 @@ import type { Waker } from './waker.ts'
 const MAX_SLEEP_MS = 30_000
 /** The pause after a failure of the database. */
 const PAUSE_MS = 5_000
+/** The pause after the object store did not answer. */
+const STORE_PAUSE_MS = 1_000
 /** How often a result is written before it is given up. */
 const MAX_WRITES = 12
 
@@ -18,6 +20,8 @@ export type Outbox<One extends { id: string }> = {
   waker: Waker
   /** How many are sent at once; 8 unless said. */
   atOnce?: number
+  /** Resolves when what was written may leave; rejects while it may not. */
+  shipped(): Promise<void>
   /** What is due and not in `apart` (ids), in the order in which it is started. */
   listDue(apart: readonly string[]): One[]
   /** When the next one after now is due; null if none waits. */
@@ -107,7 +111,7 @@ export class Sender<One extends { id: string }> {
   /** One try, with a slot that is given back. Never rejects. */
   async #attempt(one: One, receiver: string): Promise<void> {
     try {
-      if (this.#stopping.signal.aborted) return
+      if (!(await this.#mayLeave())) return
       const write = await this.#outbox.attempt(one, this.#stopping.signal)
       if (write !== undefined) await this.#keep(write)
     } catch (error) {
@@ -116,6 +120,19 @@ export class Sender<One extends { id: string }> {
       this.#sending.delete(one.id)
       this.#slots.release(receiver)
     }
+  }
+
+  /** Waits until what is to be sent cannot be lost any more; false if the server stops before. */
+  async #mayLeave(): Promise<boolean> {
+    while (!this.#stopping.signal.aborted) {
+      try {
+        await this.#outbox.shipped()
+        return !this.#stopping.signal.aborted
+      } catch {
+        await sleepUnless(this.#stopping.signal, STORE_PAUSE_MS)
+      }
+    }
+    return false
   }
 
   /** Until it is written down it counts as being sent, so that a full disk does not make it go out again and again. */

@@ -19,7 +19,7 @@ export function exchange(
   refresh: readonly LiveToken[],
   { ip }: RequestFacts,
 ): { found: FoundToken; tokens: Tokens } | undefined {
-  const hash = (refresh.find(({ found }) => !isStale(ctx, found)) ?? refresh[0])?.hash
+  const hash = (firstGood(ctx, refresh) ?? refresh[0])?.hash
   if (hash === undefined) return undefined
   return inTidyingTransaction(ctx.db, (tx) => {
     // Looked up again: the cache does not know of an exchange that happened a moment ago.
@@ -31,6 +31,10 @@ export function exchange(
     return { found, tokens: issueTokens(ctx, tx, found.sessionId) }
   })
 }
+
+/** The first that was not replaced long ago. */
+export const firstGood = (ctx: Context, refresh: readonly LiveToken[]): LiveToken | undefined =>
+  refresh.find(({ found }) => !isStale(ctx, found))
 
 const isStale = (ctx: Context, { replacedAt }: FoundToken): boolean =>
   replacedAt !== null && Math.abs(ctx.now() - replacedAt) > REUSE_GRACE_MS

@@ -19,7 +19,7 @@ export const listEntries = (db: Db, deploymentId: string, folder: string): Entry
 export const findContent = (db: Db, deploymentId: string, path: string): StoredBlob | null =>
   prepared<StoredBlob>(
     db,
-    `SELECT b.sha256, b.size_bytes AS sizeBytes, b.pack, b.offset
+    `SELECT b.sha256, b.size_bytes AS sizeBytes, b.pack, b.offset, b.object
      FROM assets a JOIN blobs b ON b.id = a.blob_id WHERE a.deployment_id = ? AND a.path = ?`,
   ).get(deploymentId, path)
 

@@ -140,7 +140,7 @@ type CheckedBlob = StoredBlob & { damaged: 0 | 1 }
 export function listBlobsAfter(db: Db, after: string, limit: number): CheckedBlob[] {
   return db.sqlite
     .query<CheckedBlob, [string, number]>(
-      `SELECT sha256, size_bytes AS sizeBytes, pack, offset, damaged FROM blobs
+      `SELECT sha256, size_bytes AS sizeBytes, pack, offset, object, damaged FROM blobs
        WHERE sha256 > ? ORDER BY sha256 LIMIT ?`,
     )
     .all(after, limit)

@@ -1,11 +1,10 @@
-import { stat } from 'node:fs/promises'
 import type { Context } from '../../../context.ts'
 import { inUpkeepTransaction } from '../../../db/tidying.ts'
-import { BlobPlaces } from '../../../platform/blob-store/places.ts'
 import type { StoredBlob } from '../../../platform/blob-store.ts'
 import { nextTurn } from '../../../platform/next-turn.ts'
 import { onePer } from '../../../platform/one-per.ts'
 import { bumpRevisions } from '../queries.ts'
+import { noteIfEmpty } from './empty-packs.ts'
 import { listInPack, listSenders, liveInPack, moveBlob } from './queries.ts'
 
 const MOVED_AT_ONCE = 500
@@ -16,10 +15,12 @@ const retiredOf = onePer((_: Context) => new Map<string, number>())
 /** Removes the pack if nothing in it is alive. Rewrites it if less than half of its bytes are. */
 export async function checkPack(ctx: Context, pack: string): Promise<void> {
   const { count, bytes } = liveInPack(ctx.db, pack)
-  if (count === 0) return ctx.blobs.removePack(pack)
+  if (count === 0) {
+    inUpkeepTransaction(ctx.db, () => noteIfEmpty(ctx, pack))
+    return ctx.blobs.removePack(pack)
+  }
   try {
-    const { size } = await stat(new BlobPlaces(ctx.config.dataDir, ctx.newId).pack(pack))
-    if (bytes < size / 2) await movePack(ctx, pack)
+    if (bytes < (await ctx.blobs.packBytes(pack)) / 2) await movePack(ctx, pack)
   } catch (error) {
     ctx.log.error('a pack could not be rewritten', { pack, error })
   }
@@ -58,6 +59,7 @@ async function movePack(ctx: Context, pack: string): Promise<void> {
 function moveSome(ctx: Context, from: string, moved: readonly StoredBlob[]): string[] {
   return inUpkeepTransaction(ctx.db, () => {
     for (const blob of moved) moveBlob(ctx.db, blob, from)
+    noteIfEmpty(ctx, from)
     return listSenders(
       ctx.db,
       moved.map(({ sha256 }) => sha256),

@@ -52,7 +52,7 @@ export function deleteCandidate(db: Db, sha256: string): void {
 export function deleteBlob(db: Db, sha256: string): StoredBlob | null {
   return db.sqlite
     .query<StoredBlob, [string]>(
-      'DELETE FROM blobs WHERE sha256 = ? RETURNING sha256, size_bytes AS sizeBytes, pack, offset',
+      'DELETE FROM blobs WHERE sha256 = ? RETURNING sha256, size_bytes AS sizeBytes, pack, offset, object',
     )
     .get(sha256)
 }
@@ -91,7 +91,7 @@ export function nextPack(db: Db, after: string): string | null {
 export function listInPack(db: Db, pack: string): StoredBlob[] {
   return db.sqlite
     .query<StoredBlob, [string]>(
-      'SELECT sha256, size_bytes AS sizeBytes, pack, offset FROM blobs WHERE pack = ? ORDER BY offset',
+      'SELECT sha256, size_bytes AS sizeBytes, pack, offset, object FROM blobs WHERE pack = ? ORDER BY offset',
     )
     .all(pack)
 }

@@ -1,6 +1,6 @@
 import type { Context } from '../../../context.ts'
 import type { ReleaseChecks } from '../../../domain/release-checks.ts'
-import type { StagedBlob } from '../../../platform/blob-store.ts'
+import { type StagedBlob, withContents } from '../../../platform/blob-store.ts'
 import { readChecksFile } from '../../releases/checks-file.ts'
 import {
   deleteDeploymentChecks,
@@ -24,7 +24,7 @@ export async function readSentChecks(
   const { path, sha256 } = file
   const blob = received.find((one) => one.sha256 === sha256) ?? findBlob(ctx.db, sha256)
   if (blob === null) throw new Error(`The content ${sha256} of ${path} is gone`)
-  return { path, checks: await readChecksFile(path, ctx.blobs.readSync(blob)) }
+  return { path, checks: await readChecksFile(path, await withContents(ctx, () => ctx.blobs.readSync(blob))) }
 }
 
 type Versioned = {

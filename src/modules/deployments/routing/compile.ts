@@ -47,7 +47,7 @@ function readRoutingFiles(ctx: Context, deploymentId: string): RoutingFile[] {
   for (const { path, ...blob } of listRoutingFiles(ctx.db, deploymentId, MAX_FILES)) {
     const sizeBytes = Math.min(blob.sizeBytes, BYTES_TO_READ)
     left -= sizeBytes
-    files.push({ path, bytes: left < 0 ? null : ctx.blobs.readSync({ ...blob, sizeBytes }) })
+    files.push({ path, bytes: left < 0 ? null : ctx.blobs.readPartSync(blob, 0, sizeBytes) })
   }
   return files
 }

@@ -8,7 +8,7 @@ type RoutingFileRow = StoredBlob & { path: string }
 export const listRoutingFiles = (db: Db, deploymentId: string, limit: number): RoutingFileRow[] =>
   prepared<RoutingFileRow>(
     db,
-    `SELECT f.path, b.sha256, b.size_bytes AS sizeBytes, b.pack, b.offset
+    `SELECT f.path, b.sha256, b.size_bytes AS sizeBytes, b.pack, b.offset, b.object
        FROM assets f JOIN blobs b ON b.id = f.blob_id
        WHERE f.deployment_id = ? AND (substr('/' || f.path, -11) = '/_redirects' OR substr('/' || f.path, -9) = '/_headers')
        ORDER BY length(f.path) - length(replace(f.path, '/', '')), f.path LIMIT ?`,

@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { inTransaction } from '../../../db/open.ts'
 import { tarEntries } from '../../../platform/archive/tar-write.ts'
+import type { StoredBlob } from '../../../platform/blob-store.ts'
 import { collect } from '../../../platform/chunks.fixture.ts'
 import { type CallOptions, type TestApp, testApp } from '../../../testing/test-app.ts'
 import { createOperatorKey } from '../../api-keys/service.ts'
@@ -154,11 +155,8 @@ function sessionOf({ ctx }: TestApp, userId: string): string {
 
 function filesOf({ ctx }: TestApp, commitSha: string): Record<string, string> {
   const rows = ctx.db.sqlite
-    .query<
-      { path: string; sha256: string; sizeBytes: number; pack: string | null; offset: number },
-      [string]
-    >(
-      `SELECT f.path, b.sha256, b.size_bytes AS sizeBytes, b.pack, b.offset FROM deployments d
+    .query<StoredBlob & { path: string }, [string]>(
+      `SELECT f.path, b.sha256, b.size_bytes AS sizeBytes, b.pack, b.offset, b.object FROM deployments d
        JOIN assets f ON f.deployment_id = d.id JOIN blobs b ON b.id = f.blob_id
        WHERE d.id = (SELECT id FROM deployments WHERE commit_sha = ? ORDER BY version DESC LIMIT 1) ORDER BY f.path`,
     )

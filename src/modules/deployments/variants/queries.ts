@@ -16,7 +16,7 @@ export function listPendingAfter(
 ): PendingFile[] {
   return prepared<PendingFile>(
     db,
-    `SELECT a.path, b.sha256, b.size_bytes AS sizeBytes, b.pack, b.offset, b.traits
+    `SELECT a.path, b.sha256, b.size_bytes AS sizeBytes, b.pack, b.offset, b.object, b.traits
      FROM assets a JOIN blobs b ON b.id = a.blob_id
      WHERE a.deployment_id = ?1 AND a.path > ?2
        AND NOT EXISTS (SELECT 1 FROM project_variants WHERE project_id = ?3 AND blob_id = b.id)

@@ -1,0 +1,31 @@
+import type { Config } from '../config/config.ts'
+import { askServer } from '../platform/control-socket.ts'
+import { isCopy } from '../platform/copy-of-store.ts'
+import { type OperationInput, type OperationName, operate } from '../server/operations.ts'
+import { CommandFailure, type Io } from './command.ts'
+import { enterOwn, onDataDir } from './operator.ts'
+
+/**
+ * Does it on the data directory, or, where the workspace is in an object store, by the server that runs there: what another
+ * process writes is lost with the machine. Returns the text to print. contract 18 §1.
+ */
+export async function onWorkspace(
+  config: Config,
+  io: Io,
+  name: OperationName,
+  input: OperationInput,
+): Promise<string> {
+  if (!isOfStore(config)) return onDataDir(config, io, (ctx) => operate(ctx, name, input))
+  enterOwn(config)
+  const answer = await askServer(config.dataDir, { name, input })
+  if (answer === undefined)
+    throw new CommandFailure(
+      `the workspace is in an object store, and no server runs on ${config.dataDir}: start svc serve there, or run this on the machine that is primary; nothing was changed`,
+    )
+  const text = await answer.text()
+  if (!answer.ok) throw new CommandFailure(text)
+  return text
+}
+
+/** The settings may be the server's alone. */
+export const isOfStore = ({ storeUrl, dataDir }: Config): boolean => storeUrl !== null || isCopy(dataDir)

@@ -1,0 +1,45 @@
+import type { Config } from '../../config/config.ts'
+import { type StoreStatus, storeStatus } from '../../db/stored-workspace/status.ts'
+import { EXIT, type Io, printable, printableJson } from '../command.ts'
+import { onStoreOfSvc, urlOf } from './open.ts'
+
+/** As long as a stand-by waits before it takes over. */
+const SILENCE_MS = 10_000
+
+export const status = (config: Config, isJson: boolean, io: Io): Promise<number> =>
+  onStoreOfSvc(config, async (store, file) => {
+    const found = await storeStatus(store, file, {
+      url: urlOf(config),
+      now: Date.now(),
+      silenceMs: SILENCE_MS,
+    })
+    io.stdout.write(isJson ? `${printableJson(found, 2)}\n` : textOf(found))
+    return EXIT.ok
+  })
+
+function textOf({ id, url, format, primary, log, base, contents }: StoreStatus): string {
+  const lines = [
+    ['store', `${id}, ${format}, at ${url}`],
+    ['primary', primary === null ? 'none yet' : primaryText(primary)],
+    ['log', log.last === null ? 'empty' : `${log.first} to ${log.last}, ${sizeText(log.bytes)}`],
+    [
+      'base',
+      base === null ? 'none' : `${base.last}, ${sizeText(base.bytes)}, of ${base.at ?? 'an unknown time'}`,
+    ],
+    ['contents', `${contents.objects} objects, ${sizeText(contents.bytes)}`],
+  ]
+  return lines.map(([name = '', text = '']) => `${name.padEnd(9)} ${printable(text)}\n`).join('')
+}
+
+const primaryText = ({
+  name,
+  url,
+  epoch,
+  lastSeenAt,
+  isAlive,
+}: NonNullable<StoreStatus['primary']>): string =>
+  [name, url, `epoch ${epoch}`, `${isAlive ? 'alive' : 'silent'}, last seen ${lastSeenAt ?? 'never'}`]
+    .filter((part) => part !== null)
+    .join(', ')
+
+const sizeText = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`

@@ -1,0 +1,17 @@
+import type { BackupFile } from './names.ts'
+
+/** Where scheduled backups are. Other files there are never listed, and never touched. */
+export type BackupPlace = {
+  /** Whether a list costs nothing worth remembering. */
+  isLocal: boolean
+  list(): Promise<BackupFile[]>
+  remove(name: string): Promise<void>
+  /** Removes what killed backups left more than a day ago. */
+  removeLeftovers(now: number): Promise<void>
+  /** Before a backup. Throws where there can be none. */
+  prepare(): void
+  /** Throws why backups will fail. */
+  look(): Promise<void>
+  /** What `svc backup` is told, and the variables that it needs beside. */
+  target(name: string): { place: string; env: Record<string, string> }
+}

@@ -1,0 +1,12 @@
+import type { Check } from './check.ts'
+
+/** `value`: the bytes that were written here and are not in the object store. */
+export const checkStore: Check = ({ machine }) => {
+  if (machine === null) return { status: 'off', message: 'There is no object store: STORE_URL is not set' }
+  const { isStoreUp, error, unshippedBytes: value, number } = machine.state()
+  if (machine.role() !== 'primary')
+    return { status: 'error', message: 'Another machine took over: start this one again', value }
+  if (!isStoreUp)
+    return { status: 'error', message: `Nothing can be changed: ${error ?? 'no answer'}`, value }
+  return { status: 'ok', message: `Everything is in the object store, up to number ${number}`, value }
+}

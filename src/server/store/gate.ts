@@ -1,0 +1,56 @@
+import type { Context } from '../../context.ts'
+import { AppError } from '../../domain/errors.ts'
+import { isSafe } from '../../domain/safe-methods.ts'
+import { storeUnreachable } from '../../domain/store-errors.ts'
+import type { Arrival } from '../../http/arrival.ts'
+import { resolveHost } from '../../site/resolve-site.ts'
+import { isOurs } from '../../site/serve-asset.ts'
+import type { Answering } from '../front-door.ts'
+import { loadEndpoints } from '../load-endpoints.ts'
+
+/**
+ * No answer to a request during which something was written leaves before the object store has it; while that cannot be,
+ * changes are refused before their body. contract 18 §4.
+ */
+export function behindGate(ctx: Context, answer: Answering): Answering {
+  return (arrival) => {
+    const { log } = ctx.db
+    const refusal = isChange(ctx, arrival) ? log.refusal() : null
+    if (refusal !== null) return refused(ctx, arrival, refusal)
+    const before = log.awaited
+    const passed = (response: Response) =>
+      log.awaited === before ? response : onceShipped(ctx, arrival, response)
+    const answered = answer(arrival)
+    return answered instanceof Response ? passed(answered) : answered.then(passed)
+  }
+}
+
+/** A rule of a site decides for itself: what it passes on to a backend changes nothing here. */
+function isChange(ctx: Context, { method, hostHeader, plain }: Arrival): boolean {
+  return !isSafe(method) && (resolveHost(ctx, hostHeader)?.kind !== 'site' || isOurs(plain))
+}
+
+/** Only the head waits: a body goes on as it comes. */
+async function onceShipped(ctx: Context, arrival: Arrival, response: Response): Promise<Response> {
+  try {
+    const refusal = ctx.db.log.refusal()
+    if (refusal !== null) throw refusal
+    await ctx.db.log.sync()
+    return response
+  } catch (error) {
+    void response.body?.cancel().catch(() => {})
+    return refused(ctx, arrival, unconfirmed(ctx, error))
+  }
+}
+
+/** Something was written, which may get to the store yet, unless another machine has taken over. */
+function unconfirmed({ log }: Context, error: unknown): AppError {
+  if (error instanceof AppError && error.code === 'NOT_PRIMARY') return error
+  if (!(error instanceof AppError)) log.error('a change could not be shipped', { error })
+  return storeUnreachable(true)
+}
+
+async function refused(ctx: Context, { request, path }: Arrival, refusal: AppError): Promise<Response> {
+  const { failure } = await loadEndpoints(ctx)()
+  return failure(request, path, refusal)
+}

@@ -1,0 +1,32 @@
+import { type Config, ConfigError } from '../../config/config.ts'
+import { LogError } from '../../db/replication/log-error.ts'
+import { storeOf } from '../../platform/object-store/of-config.ts'
+import { readStoreFile } from '../../platform/object-store/store-file.ts'
+import { type ObjectStore, openObjectStore, StoreError } from '../../platform/object-store.ts'
+import { ServeError } from '../listeners.ts'
+
+/** The store that the settings name, and its id. Throws as `asStartFailure`. */
+export async function reachStore(
+  config: Config,
+  now: () => number,
+  writer: string,
+): Promise<{ store: ObjectStore; storeId: string }> {
+  const store = openObjectStore({ ...storeOf(config), now, writer })
+  const file = await asStartFailure(() => readStoreFile(store))
+  if (file === null)
+    throw new ConfigError('STORE_URL names no store yet: there is no svc.json. svc store init makes it one')
+  return { store, storeId: file.id }
+}
+
+/** `ConfigError` (exit 78) for what somebody has to set right, `ServeError` (exit 1) for what may pass. contract 18 §1. */
+export async function asStartFailure<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof StoreError) && !(error instanceof LogError)) throw error
+    throw isForOperator(error) ? new ConfigError(error.message) : new ServeError(error.message)
+  }
+}
+
+const isForOperator = (error: StoreError | LogError): boolean =>
+  error.isSetting || (error instanceof StoreError && error.kind === 'refused')

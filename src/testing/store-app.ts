@@ -1,0 +1,33 @@
+import type { Machine } from '../context.ts'
+import { createStoreApp } from '../server/store/app.ts'
+import { type HeldLog, holdLog } from './held-log.ts'
+import { type TestApp, type TestStorage, testApp } from './test-app.ts'
+
+export const STORE_ENV = {
+  STORE_URL: 's3://bucket',
+  STORE_ACCESS_KEY: 'svckey',
+  STORE_SECRET_KEY: 'svcsecret',
+}
+
+export type StoreApp = TestApp & { log: HeldLog }
+
+/** A server of a workspace in an object store, which takes what is written when `log` is told so. */
+export async function storeApp(env: Record<string, string> = {}, storage?: TestStorage): Promise<StoreApp> {
+  const app = await testApp({ ...STORE_ENV, ...env }, {}, storage)
+  const log = holdLog(app.ctx.db)
+  const machine: Machine = {
+    name: 'one',
+    epoch: 3,
+    role: () => (log.state === 'deposed' ? 'standby' : 'primary'),
+    state: () => ({
+      number: 7,
+      unshippedBytes: log.waiting,
+      lagMs: 0,
+      isStoreUp: log.state !== 'away',
+      error: log.state === 'away' ? 'no answer' : null,
+    }),
+  }
+  app.ctx.machine = machine
+  app.app.fetch = createStoreApp(app.ctx, machine).fetch
+  return Object.assign(app, { log })
+}
