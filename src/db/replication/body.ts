@@ -9,7 +9,7 @@ import type { Body } from '../../platform/object-store.ts'
 export type ObjectBody = { body: Body; sizeBytes: number; discard(): Promise<void> }
 
 /** More than this is put together in a file. */
-const MAX_IN_MEMORY = 4 * 2 ** 20
+const MAX_IN_MEMORY = 2 ** 20
 /** Between two turns of others. */
 const SLICE_BYTES = 256 * 1024
 

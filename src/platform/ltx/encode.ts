@@ -10,7 +10,7 @@ import {
   TRAILER_SIZE,
   writeHeader,
 } from './format.ts'
-import { literalBlock } from './lz4.ts'
+import { literalHead } from './lz4.ts'
 import { PageIndex } from './page-index.ts'
 
 /** A page of the database; `number` counts from 1. */
@@ -24,11 +24,19 @@ export class LtxEncoder {
   readonly #header: LtxHeader
   readonly #crc = new Crc64()
   readonly #index = new PageIndex()
+  /** Before each page: its size, and the beginning of its block. */
+  readonly #head: Uint8Array
   #offset = 0
   #before = 0
 
   constructor(header: LtxHeader) {
     this.#header = header
+    const block = literalHead(header.pageSize)
+    this.#head = new Uint8Array(PAGE_HEADER_SIZE + SIZE_FIELD + block.length)
+    const view = new DataView(this.#head.buffer)
+    view.setUint16(4, HAS_SIZE)
+    view.setUint32(PAGE_HEADER_SIZE, block.length + header.pageSize)
+    this.#head.set(block, PAGE_HEADER_SIZE + SIZE_FIELD)
   }
 
   begin(): Uint8Array<ArrayBuffer> {
@@ -38,13 +46,10 @@ export class LtxEncoder {
   /** The frame of one page. */
   page({ number, data }: Page): Uint8Array<ArrayBuffer> {
     checkPageNumber(this.#header, number, this.#before)
-    const block = literalBlock(data)
-    const frame = new Uint8Array(PAGE_HEADER_SIZE + SIZE_FIELD + block.length)
-    const view = new DataView(frame.buffer)
-    view.setUint32(0, number)
-    view.setUint16(4, HAS_SIZE)
-    view.setUint32(PAGE_HEADER_SIZE, block.length)
-    frame.set(block, PAGE_HEADER_SIZE + SIZE_FIELD)
+    const frame = new Uint8Array(this.#head.length + data.length)
+    frame.set(this.#head)
+    frame.set(data, this.#head.length)
+    new DataView(frame.buffer).setUint32(0, number)
     this.#crc.update(frame.subarray(0, PAGE_HEADER_SIZE + SIZE_FIELD))
     this.#crc.update(data)
     this.#index.add(number, this.#offset, frame.length)

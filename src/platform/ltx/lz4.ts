@@ -8,22 +8,14 @@ export class Lz4Error extends Error {
 /** The most bytes that a block of `size` bytes may take. */
 export const blockBound = (size: number): number => size + Math.floor(size / 255) + 16
 
-/** A block that holds the bytes uncompressed: one run of literals. Any LZ4 reader takes it. */
-export function literalBlock(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
-  const { length } = bytes
-  if (length < 15) return joined(Uint8Array.of(length << 4), bytes)
+/** What stands before so many bytes in a block that holds them uncompressed: one run of literals. Any LZ4 reader takes it. */
+export function literalHead(length: number): Uint8Array<ArrayBuffer> {
+  if (length < 15) return Uint8Array.of(length << 4)
   const rest = length - 15
   const head = new Uint8Array(2 + Math.floor(rest / 255)).fill(255)
   head[0] = 15 << 4
   head[head.length - 1] = rest % 255
-  return joined(head, bytes)
-}
-
-function joined(head: Uint8Array, bytes: Uint8Array): Uint8Array<ArrayBuffer> {
-  const whole = new Uint8Array(head.length + bytes.length)
-  whole.set(head)
-  whole.set(bytes, head.length)
-  return whole
+  return head
 }
 
 /** Decompresses a block into `out` from `start` on; earlier bytes of `out` may be referred to. Returns where it ends. */

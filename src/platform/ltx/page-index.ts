@@ -8,7 +8,9 @@ export class PageIndex {
   #length = 0
 
   add(page: number, offset: number, size: number): void {
-    this.#append([...varint(page), ...varint(offset), ...varint(size)])
+    this.#append(varint(page))
+    this.#append(varint(offset))
+    this.#append(varint(size))
   }
 
   /** The whole index. Nothing may be added afterwards. */

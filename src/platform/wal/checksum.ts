@@ -17,11 +17,12 @@ function sumOf(
   isBigEndian: boolean,
   [first, second]: Sum,
 ): Sum {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  let [a, b] = [first, second]
-  for (let at = from; at < to; at += 8) {
-    a = (a + view.getUint32(at, !isBigEndian) + b) >>> 0
-    b = (b + view.getUint32(at + 4, !isBigEndian) + a) >>> 0
+  const view = new DataView(bytes.buffer, bytes.byteOffset + from, to - from)
+  let a = first | 0
+  let b = second | 0
+  for (let at = 0; at < to - from; at += 8) {
+    a = (a + view.getInt32(at, !isBigEndian) + b) | 0
+    b = (b + view.getInt32(at + 4, !isBigEndian) + a) | 0
   }
-  return [a, b]
+  return [a >>> 0, b >>> 0]
 }
