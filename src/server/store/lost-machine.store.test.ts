@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeEach, expect, test } from 'bun:test'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { cookieOf, signIn } from '../../testing/full-disk.ts'
@@ -64,8 +64,7 @@ const filesOf = (name: string): Map<string, string> =>
 /** `svc deploy`; `end` kills it as a job that is given up. */
 function deploy(name: string): { done: Promise<void>; end(): void } {
   const files = filesOf(name)
-  const folder = join(work, name)
-  mkdirSync(folder)
+  const folder = mkdtempSync(join(work, `${name}-`))
   for (const [path, text] of files) writeFileSync(join(folder, path), text)
   const argv = ['deploy', folder, '--project', 'acme/site', '--alias', name, '--public']
   const child = Bun.spawn([process.execPath, MAIN, ...argv], {
