@@ -17,6 +17,7 @@ import { benchRouting } from './routing.ts'
 import { benchRoutingMemory } from './routing-memory.ts'
 import { benchStart } from './start.ts'
 import { benchStatic } from './static.ts'
+import { benchStore } from './store.ts'
 import { benchVersions } from './versions.ts'
 import { benchWebhooks } from './webhooks.ts'
 import { benchWrites } from './writes.ts'
@@ -43,6 +44,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   'routing-memory': benchRoutingMemory,
   'release-checks': benchReleaseChecks,
   report: benchReport,
+  store: benchStore,
 }
 
 const USAGE = `usage: npm run bench -- [--rounds N] [--seconds N] [${Object.keys(BENCHES).join('|')}]…

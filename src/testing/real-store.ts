@@ -7,6 +7,7 @@ export async function onRealStore(more: Record<string, string> = {}): Promise<On
   const on = onStore({
     STORE_URL: `s3://svc-${Bun.randomUUIDv7()}/a/b`,
     STORE_ENDPOINT: settingOf('SVC_TEST_STORE'),
+    STORE_TIMEOUT_SECONDS: '10',
     ...more,
   })
   // The first bucket of a new Ceph takes its time.

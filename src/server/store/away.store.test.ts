@@ -21,7 +21,7 @@ let cookie: string
 let work: string
 beforeEach(async () => {
   work = mkdtempSync(join(tmpdir(), 'svc-work-'))
-  at = await onRealStore()
+  at = await onRealStore({ STORE_TIMEOUT_SECONDS: '2' })
   running = await at.start()
   key = await newKey(at)
   cookie = cookieOf(await signIn(running))

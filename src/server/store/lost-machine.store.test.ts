@@ -46,7 +46,10 @@ async function createProjects(prefix: string, onAcknowledged: () => void): Promi
     const body = JSON.stringify({ owner: 'acme', name })
     const answer = await call('/api/projects', { method: 'POST', body }).catch(() => null)
     if (answer === null) return
-    if (answer.status !== 201) throw new Error(`${name}: ${answer.status} ${await answer.text()}`)
+    const text = await answer.text().catch(() => '')
+    // A store that is too slow for once: the change is not acknowledged.
+    if (answer.status === 503) continue
+    if (answer.status !== 201) throw new Error(`${name}: ${answer.status} ${text}`)
     projects.add(name)
     onAcknowledged()
   }
@@ -102,10 +105,11 @@ async function isDeploymentThere(alias: string, files: Map<string, string>): Pro
 }
 
 async function lost(): Promise<string[]> {
-  const names: string[] = []
-  for (const name of projects) if (!(await isProjectThere(name))) names.push(name)
-  for (const [alias, files] of deployments) if (!(await isDeploymentThere(alias, files))) names.push(alias)
-  return names
+  const names = [...projects]
+  const areThere = await Promise.all(names.map(isProjectThere))
+  const missing = names.filter((_, i) => !areThere[i])
+  for (const [alias, files] of deployments) if (!(await isDeploymentThere(alias, files))) missing.push(alias)
+  return missing
 }
 
 test('kill -9 and a lost disk under load: all that was acknowledged is there, byte for byte', async () => {
