@@ -30,6 +30,7 @@ async function testAll(): Promise<number> {
   const patterns = Bun.argv.length > 2 ? Bun.argv.slice(2) : ['.store.test.']
   return run([process.execPath, 'test', '--timeout', '120000', ...patterns], {
     SVC_TEST_STORE: `http://127.0.0.1:${PORT}`,
+    SVC_TEST_STORE_FOLDER: folder,
   })
 }
 

@@ -185,7 +185,8 @@ async function expectPost(server: Server, path: string): Promise<void> {
 
 const FORM_HEADERS = { 'content-type': 'application/x-www-form-urlencoded' }
 
-function writePost(lab: Lab, host: string): string {
+/** A wrk script that sends the form. */
+export function writePost(lab: Lab, host: string): string {
   const file = join(lab.folder('post'), 'post.lua')
   const headers = Object.entries({ Host: host, ...FORM_HEADERS })
   writeFileSync(

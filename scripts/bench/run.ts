@@ -18,6 +18,7 @@ import { benchRoutingMemory } from './routing-memory.ts'
 import { benchShipping } from './shipping.ts'
 import { benchStart } from './start.ts'
 import { benchStatic } from './static.ts'
+import { benchStore } from './store.ts'
 import { benchVersions } from './versions.ts'
 import { benchWebhooks } from './webhooks.ts'
 import { benchWrites } from './writes.ts'
@@ -45,6 +46,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   'release-checks': benchReleaseChecks,
   report: benchReport,
   shipping: benchShipping,
+  store: benchStore,
 }
 
 const USAGE = `usage: npm run bench -- [--rounds N] [--seconds N] [${Object.keys(BENCHES).join('|')}]…

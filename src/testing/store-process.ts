@@ -5,9 +5,8 @@ import { FIRST_ADMIN } from './full-disk.ts'
 import { type ObjectServer, STORE_KEYS, startObjectServer } from './object-server.ts'
 import { runSvc, type ServerProcess, startServer } from './server-process.ts'
 
-/** The real program on an object store on loopback, with a data directory that may be lost. */
-export type StoreProcess = {
-  store: ObjectServer
+/** The real program on an object store, with a data directory that may be lost. */
+export type OnStore = {
   env: Record<string, string>
   dataDir: string
   start(more?: Record<string, string>, dataDir?: string): Promise<ServerProcess>
@@ -18,13 +17,23 @@ export type StoreProcess = {
   remove(): Promise<void>
 }
 
+/** On one on loopback, which fails as it is told. */
+export type StoreProcess = OnStore & { store: ObjectServer }
+
 export async function storeProcess(more: Record<string, string> = {}): Promise<StoreProcess> {
   const store = startObjectServer()
+  const on = onStore({ STORE_URL: 's3://bucket/w', STORE_ENDPOINT: store.endpoint, ...more })
+  const made = await on.svc(['store', 'init'])
+  if (made.code !== 0) throw new Error(made.stderr)
+  const remove = () => Promise.all([on.remove(), store.stop()]).then(() => {})
+  return { ...on, store, remove }
+}
+
+/** `more` names the store, which is not initialised yet. */
+export function onStore(more: Record<string, string>): OnStore {
   const folder = mkdtempSync(join(tmpdir(), 'svc-store-'))
   const dataDir = join(folder, 'data')
   const env = {
-    STORE_URL: 's3://bucket/w',
-    STORE_ENDPOINT: store.endpoint,
     STORE_ACCESS_KEY: STORE_KEYS.accessKey,
     STORE_SECRET_KEY: STORE_KEYS.secretKey,
     STORE_TIMEOUT_SECONDS: '2',
@@ -32,30 +41,24 @@ export async function storeProcess(more: Record<string, string> = {}): Promise<S
     MACHINE_NAME: 'one',
     ...more,
   }
-  const svc = (args: string[], own: Record<string, string> = {}) =>
-    runSvc(args, { env: { ...env, DATA_DIR: dataDir, ...own } })
-  const made = await svc(['store', 'init'])
-  if (made.code !== 0) throw new Error(made.stderr)
   return {
-    store,
     env,
     dataDir,
     start: (own = {}, at = dataDir) => startServer(at, { ...env, ...FIRST_ADMIN, ...own }),
-    svc,
+    svc: (args, own = {}) => runSvc(args, { env: { ...env, DATA_DIR: dataDir, ...own } }),
     async lose(server) {
       server.signal('SIGKILL')
       await server.exited
       rmSync(server.dataDir, { recursive: true, force: true })
     },
     async remove() {
-      await store.stop()
       rmSync(folder, { recursive: true, force: true })
     },
   }
 }
 
 /** A key for all projects. */
-export async function newKey({ svc }: StoreProcess): Promise<string> {
+export async function newKey({ svc }: Pick<OnStore, 'svc'>): Promise<string> {
   const { code, stdout, stderr } = await svc(['key', 'create', 'test'])
   if (code !== 0) throw new Error(stderr)
   return stdout.trim()

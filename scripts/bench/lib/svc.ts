@@ -27,7 +27,7 @@ export async function startSvc(lab: Lab, options: SvcOptions = {}): Promise<Svc>
     ...server,
     dataDir,
     url: `http://127.0.0.1:${port}`,
-    key: await createKey(dataDir, options.command),
+    key: await createKey(dataDir, options),
   }
 }
 
@@ -90,8 +90,11 @@ export async function api(
   return text === '' ? undefined : JSON.parse(text)
 }
 
-async function createKey(dataDir: string, command: readonly string[] = [svcExecutable]): Promise<string> {
-  const output = await run([...command, 'key', 'create', 'bench'], { env: { DATA_DIR: dataDir } })
+async function createKey(
+  dataDir: string,
+  { command = [svcExecutable], env = {} }: SvcOptions,
+): Promise<string> {
+  const output = await run([...command, 'key', 'create', 'bench'], { env: { ...env, DATA_DIR: dataDir } })
   return output.trim()
 }
 
