@@ -3,7 +3,7 @@ import { type ObjectStore, type StoreCall, type StoredRange, StoreError } from '
 import type { BackupSource } from './restore.ts'
 
 /** What one request for a piece of a backup asks for. A connection that is cut costs no more than this. */
-const RANGE_BYTES = 4 * 2 ** 20
+const RANGE_BYTES = 2 * 2 ** 20
 const PATIENCE_MS = 60_000
 
 /** A backup as an object of a store, sent as it is made; it is visible once it is whole. `name` is for messages. */

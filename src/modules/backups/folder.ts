@@ -11,8 +11,7 @@ export const folderPlace = (folder: string): BackupPlace => ({
   list: () => filesIn(folder),
   remove: (name) => rm(join(folder, name), { force: true }),
   removeLeftovers: (now) => removeOld(folder, /^svc-[\dTZ-]+\.tar\..+\.partial$/, now),
-  prepare: () => makeFolder(folder),
-  async look() {
+  prepare() {
     makeFolder(folder)
     accessSync(folder, constants.W_OK | constants.X_OK)
   },

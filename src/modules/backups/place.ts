@@ -10,8 +10,6 @@ export type BackupPlace = {
   removeLeftovers(now: number): Promise<void>
   /** Before a backup. Throws where there can be none. */
   prepare(): void
-  /** Throws why backups will fail. */
-  look(): Promise<void>
   /** What `svc backup` is told, and the variables that it needs beside. */
   target(name: string): { place: string; env: Record<string, string> }
 }

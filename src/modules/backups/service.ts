@@ -97,13 +97,14 @@ export async function makeBackup(ctx: Context, grant: Grant): Promise<BackupView
 /** Logs at the start that backups will fail: the first one may be due only much later. */
 export async function tellOfBadPlace(ctx: Context): Promise<void> {
   const place = placeOf(ctx)
-  const warning = place === null || place.isLocal ? null : storeWarning(ctx.config)
+  if (place === null) return
+  const warning = place.isLocal ? null : storeWarning(ctx.config)
   if (warning !== null) ctx.log.warn(warning)
   try {
-    await place?.look()
+    place.prepare()
+    if (!place.isLocal) await filesAt(ctx, place)
   } catch (error) {
-    const isLasting = place?.isLocal === true
-    const what = isLasting
+    const what = place.isLocal
       ? 'cannot be written: there will be no backups'
       : 'cannot be listed: backups may fail'
     ctx.log.error(`BACKUP_DIR ${what}`, { reason: messageOf(error) })

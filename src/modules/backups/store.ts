@@ -16,10 +16,9 @@ export function storePlace(config: Config, at: StoreUrl): BackupPlace {
       writer: Bun.randomUUIDv7(),
     })
   }
-  const list = async () => filesIn(await open())
   return {
     isLocal: false,
-    list,
+    list: async () => filesIn(await open()),
     remove: async (name) => (await open()).delete(name),
     removeLeftovers: async (now) =>
       (await open()).endUploads(
@@ -27,9 +26,6 @@ export function storePlace(config: Config, at: StoreUrl): BackupPlace {
         (key, startedAt) => timeOfName(key) !== undefined && now - startedAt > LEFT_AFTER_MS,
       ),
     prepare() {},
-    async look() {
-      await list()
-    },
     target: (name) => ({ place: `s3://${at.bucket}/${at.prefix}${name}`, env: storeEnv(config) }),
   }
 }

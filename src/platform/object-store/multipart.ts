@@ -126,6 +126,8 @@ class Upload {
     const put = (deadline: number) => this.#etagOf({ ...request, deadline })
     this.#etags.push(await this.#patiently(this.#exchange.limitMs(bytes), put))
     this.sizeBytes += bytes.length
+    // The request's copies of the part are collected too late by themselves: 30 MiB more at the peak of 1 GB.
+    Bun.gc(true)
   }
 
   /** What the store's answer leaves open is settled by looking at the object. */
