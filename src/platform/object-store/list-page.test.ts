@@ -1,4 +1,7 @@
 import { expect, test } from 'bun:test'
+import { rounds, seedOf } from '../../testing/rounds.ts'
+import { seededRandom } from '../../testing/seeded-random.ts'
+import { StoreError } from './error.ts'
 import { parseListPage } from './list-page.ts'
 
 const entry = (key: string, size = '1') => `<Contents><Key>${key}</Key><Size>${size}</Size></Contents>`
@@ -43,4 +46,24 @@ test.each([
 
 test('a page that begins again is refused', () => {
   expect(() => parse(list(entry('p/a') + END), 'p/b')).toThrow('not in order')
+})
+
+test('a list with other bytes in it shows keys below the prefix and in order, or is refused', () => {
+  const random = seededRandom(seedOf('lists'))
+  const pick = (below: number) => Math.floor(random() * below)
+  const page = new TextEncoder().encode(
+    list(['p/a', 'p/b&#x26;', 'p/c'].map((key) => entry(key)).join('') + END),
+  )
+  for (let round = 0; round < rounds(5_000, 200_000); round += 1) {
+    const spoiled = page.slice(0, pick(8) === 0 ? pick(page.length) : page.length)
+    for (let left = 1 + pick(3); left > 0 && spoiled.length > 0; left -= 1)
+      spoiled[pick(spoiled.length)] = pick(256)
+    try {
+      const keys = parseListPage(spoiled, 'p/', '').entries.map(({ key }) => key)
+      expect(keys.every((key) => key.startsWith('p/'))).toBe(true)
+      expect(keys.toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))).toEqual(keys)
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error
+    }
+  }
 })
