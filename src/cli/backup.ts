@@ -1,9 +1,11 @@
+import type { Config } from '../config/config.ts'
 import { messageOf } from '../domain/errors.ts'
-import { type BackupTarget, writeBackup } from '../platform/backup.ts'
+import { type BackupOptions, type BackupTarget, writeBackup } from '../platform/backup.ts'
 import { fileTarget } from '../platform/backup-file.ts'
 import { DatabaseLockedError } from '../platform/database-lock.ts'
 import { type BackupPlace, backupPlace, exitCodeOf } from './backup-place.ts'
 import { type Command, CommandFailure, EXIT, UsageError } from './command.ts'
+import { isOfStore } from './on-workspace.ts'
 import { enterOwn, requireDatabase } from './operator.ts'
 import { settingsOf } from './settings.ts'
 import { untilSignalled } from './until-signalled.ts'
@@ -28,11 +30,13 @@ that folder another way; it has to be put back after svc restore.`,
     enterOwn(config)
     const withContents = values['without-contents'] !== true
     const id = Bun.randomUUIDv7()
+    const contentsOf = isOfStore(config) ? await contentsInStore(config) : undefined
     try {
       const { sizeBytes, files } = await untilSignalled(async (stop) =>
         writeBackup(config.dataDir, await targetAt(place, { word, dataDir: config.dataDir, id, stop }), id, {
           stop,
           withContents,
+          contentsOf,
         }),
       )
       const lacking = withContents ? '' : ', without contents'
@@ -44,6 +48,15 @@ that folder another way; it has to be put back after svc restore.`,
       throw new CommandFailure(`the backup ${outcome}: ${messageOf(error)}`, await exitCodeOf(place, error))
     }
   },
+}
+
+/** Of a workspace in an object store the data directory has some, and the store all. */
+async function contentsInStore(config: Config): Promise<BackupOptions['contentsOf']> {
+  const { openObjectStore } = await import('../platform/object-store.ts')
+  const { storeOf } = await import('../platform/object-store/of-config.ts')
+  const { backupContents } = await import('../db/stored-workspace/backup-contents.ts')
+  const store = openObjectStore({ ...storeOf(config), now: Date.now, writer: Bun.randomUUIDv7() })
+  return (copy) => backupContents(store, copy)
 }
 
 type Writing = { word: string; dataDir: string; id: string; stop: AbortSignal }

@@ -18,7 +18,9 @@ export function storeAccess(config: StoreConfig, at: StoreUrl, what: string) {
 
 /** The settings of the store as variables, for a process of our own. */
 export function storeEnv(config: StoreConfig & { nodeExtraCaCerts: string | null }): Record<string, string> {
+  const { storeUrl } = config
   const env = {
+    STORE_URL: storeUrl === null ? null : `s3://${storeUrl.bucket}/${storeUrl.prefix}`,
     STORE_ENDPOINT: config.storeEndpoint,
     STORE_REGION: config.storeRegion,
     STORE_ACCESS_KEY: config.storeAccessKey,

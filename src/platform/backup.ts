@@ -66,7 +66,12 @@ export type BackupOptions = {
   stop?: AbortSignal | undefined
   /** Without contents it holds what the database says of them, for those who keep `blobs/` another way. */
   withContents?: boolean
+  /** Where contents come from that a copy of the database names; the data directory unless said. */
+  contentsOf?: ((databaseCopy: string) => AsyncIterable<BackupEntry>) | undefined
 }
+
+/** A file of the archive, by its name in the data directory. */
+export type BackupEntry = { name: string; sizeBytes: number; body: ByteStream | Uint8Array }
 
 /**
  * Writes the whole data directory into one tar archive, even while a server is writing: the database is copied as of one
@@ -76,7 +81,7 @@ export async function writeBackup(
   dataDir: string,
   target: BackupTarget,
   id: string,
-  { stop, withContents = true }: BackupOptions = {},
+  { stop, withContents = true, contentsOf = () => localContents(dataDir) }: BackupOptions = {},
 ): Promise<{ sizeBytes: number; files: number }> {
   refuseLostDatabase(dataDir)
   await target.refuseToReplace()
@@ -90,7 +95,7 @@ export async function writeBackup(
     makeFolder(dirname(copy))
     copyDatabase(join(dataDir, 'svc.db'), copy)
     const written = { sizeBytes: 0, files: 0 }
-    await target.write(archive(backupSources(dataDir, copy, withContents), written, stop))
+    await target.write(archive(backupSources(dataDir, copy, withContents ? contentsOf(copy) : null), written, stop))
     return written
   } finally {
     clearInterval(timer)
@@ -113,7 +118,7 @@ function copyDatabase(from: string, to: string): void {
 
 /** Counts in `written` what it passes on. */
 async function* archive(
-  sources: AsyncIterable<Source>,
+  sources: AsyncIterable<BackupEntry>,
   written: { sizeBytes: number; files: number },
   stop: AbortSignal | undefined,
 ): AsyncGenerator<Uint8Array> {
@@ -132,34 +137,36 @@ async function* archive(
   }
 }
 
-type Source = { name: string; sizeBytes: number; body: ByteStream | Uint8Array }
-
 async function* backupSources(
   dataDir: string,
   databaseCopy: string,
-  withContents: boolean,
-): AsyncGenerator<Source> {
+  contents: AsyncIterable<BackupEntry> | null,
+): AsyncGenerator<BackupEntry> {
   yield textSource(
     BACKUP_FORMAT.name,
-    withContents ? BACKUP_FORMAT.content : BACKUP_FORMAT.contentWithoutContents,
+    contents === null ? BACKUP_FORMAT.contentWithoutContents : BACKUP_FORMAT.content,
   )
   yield await fileSource('svc.db', databaseCopy)
   for (const name of FILES)
     if (await exists(join(dataDir, name))) yield await fileSource(name, join(dataDir, name))
-  for (const folder of withContents ? CONTENT_FOLDERS : [])
-    for (const name of filesBelow(dataDir, folder))
-      if (isBackupName(name)) yield await fileSource(name, join(dataDir, name))
+  if (contents !== null) yield* contents
   for (const folder of REPLACED_FOLDERS)
     for (const name of filesBelow(dataDir, folder)) yield* wholeSource(name, join(dataDir, name))
 }
 
-function textSource(name: string, content: string): Source {
+async function* localContents(dataDir: string): AsyncGenerator<BackupEntry> {
+  for (const folder of CONTENT_FOLDERS)
+    for (const name of filesBelow(dataDir, folder))
+      if (isBackupName(name)) yield await fileSource(name, join(dataDir, name))
+}
+
+function textSource(name: string, content: string): BackupEntry {
   const body = new TextEncoder().encode(content)
   return { name, sizeBytes: body.length, body }
 }
 
 /** Reads the file at once, so that its size matches its bytes. Skips a file that has disappeared. */
-async function* wholeSource(name: string, path: string): AsyncGenerator<Source> {
+async function* wholeSource(name: string, path: string): AsyncGenerator<BackupEntry> {
   const body = await readFile(path).catch((error) => {
     if (isMissing(error)) return null
     throw error
@@ -167,7 +174,7 @@ async function* wholeSource(name: string, path: string): AsyncGenerator<Source> 
   if (body !== null) yield { name, sizeBytes: body.length, body }
 }
 
-async function fileSource(name: string, path: string): Promise<Source> {
+async function fileSource(name: string, path: string): Promise<BackupEntry> {
   const { size } = await stat(path)
   return { name, sizeBytes: size, body: Bun.file(path).stream() }
 }

@@ -15,7 +15,7 @@ export const folderPlace = (folder: string): BackupPlace => ({
     makeFolder(folder)
     accessSync(folder, constants.W_OK | constants.X_OK)
   },
-  target: (name) => ({ place: join(folder, name), env: {} }),
+  target: (name) => join(folder, name),
 })
 
 async function filesIn(folder: string): Promise<BackupFile[]> {

@@ -11,5 +11,5 @@ export type BackupPlace = {
   /** Before a backup. Throws where there can be none. */
   prepare(): void
   /** What `svc backup` is told, and the variables that it needs beside. */
-  target(name: string): { place: string; env: Record<string, string> }
+  target(name: string): string
 }

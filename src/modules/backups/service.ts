@@ -1,6 +1,7 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { storeWarning } from '../../config/store.ts'
+import { storeEnv } from '../../config/store-access.ts'
 import type { Context } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
 import { inTransaction } from '../../db/open.ts'
@@ -183,8 +184,7 @@ function start(ctx: Context, place: BackupPlace): Promise<BackupFile> {
 function startProcess(ctx: Context, state: State, place: BackupPlace, name: string): BackupProcess {
   try {
     place.prepare()
-    const target = place.target(name)
-    return spawnBackup(resolve(ctx.config.dataDir), target.place, target.env)
+    return spawnBackup(resolve(ctx.config.dataDir), place.target(name), storeEnv(ctx.config))
   } catch (error) {
     throw failed(ctx, state, error)
   }

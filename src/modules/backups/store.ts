@@ -1,6 +1,6 @@
 import type { Config } from '../../config/config.ts'
 import type { StoreUrl } from '../../config/store.ts'
-import { storeAccess, storeEnv } from '../../config/store-access.ts'
+import { storeAccess } from '../../config/store-access.ts'
 import type { ObjectStore } from '../../platform/object-store.ts'
 import { LEFT_AFTER_MS } from './leftovers.ts'
 import { type BackupFile, timeOfName } from './names.ts'
@@ -26,7 +26,7 @@ export function storePlace(config: Config, at: StoreUrl): BackupPlace {
         (key, startedAt) => timeOfName(key) !== undefined && now - startedAt > LEFT_AFTER_MS,
       ),
     prepare() {},
-    target: (name) => ({ place: `s3://${at.bucket}/${at.prefix}${name}`, env: storeEnv(config) }),
+    target: (name) => `s3://${at.bucket}/${at.prefix}${name}`,
   }
 }
 
