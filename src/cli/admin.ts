@@ -41,7 +41,8 @@ export const adminCommand: Command = {
 
 create makes an administrator; reset-password sets a new password and ends the account's sessions; reset-mfa turns off
 two-step sign-in for somebody who lost the app and the recovery codes, and ends the account's sessions.
-A password is asked for, or read as one line from stdin. It is never a flag. The server may be running.`,
+A password is asked for, or read as one line from stdin. It is never a flag. The server may be running; it
+must be where the workspace is in an object store, as it does the work then.`,
   verbs: Object.keys(VERBS),
   async run(args, io) {
     const { config, words } = settingsOf(args, io)

@@ -14,7 +14,7 @@ export const keyCommand: Command = {
        svc key rotate-secret [--data-dir ./data]
 
 create prints the API key, and nothing else, on stdout. It is shown only now. Without --project it is a global key.
-The server may be running.
+The server may be running; it must be where the workspace is in an object store, as it makes the key then.
 
 rotate-secret replaces the key in secret.key that stored secrets are encrypted with: header values of proxy rules,
 secrets of projects, addresses and secrets of webhooks, TOTP secrets, keys of certificates. Stop the server first. Stopped half-way, the data can be read and it is run again.

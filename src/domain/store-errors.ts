@@ -30,11 +30,3 @@ export const primaryUnreachable = (): AppError =>
       headers: { 'retry-after': '2' },
     },
   )
-
-/** The content is not in the local cache, and the store does not give it. */
-export const contentUnreachable = (): AppError =>
-  new AppError(
-    'unavailable',
-    'This content is in the object store, which does not answer now: try again in a few seconds.',
-    { code: 'CONTENT_UNREACHABLE', headers: { 'retry-after': '5' } },
-  )

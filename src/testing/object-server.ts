@@ -203,7 +203,7 @@ function listed({ objects, pageKeys }: ObjectServer, query: URLSearchParams): Re
   const page = keys.slice(0, pageKeys)
   const entries = page.map(
     (key) =>
-      `<Contents><Key>${encodeURIComponent(key)}</Key><Size>${objects.get(key)?.bytes.length}</Size><LastModified>${new Date(objects.get(key)?.modifiedAt ?? 0).toISOString()}</LastModified></Contents>`,
+      `<Contents><Key>${encodeURIComponent(key)}</Key><Size>${objects.get(key)?.bytes.length}</Size>${lastModified(objects.get(key))}</Contents>`,
   )
   const more = keys.length > page.length
   const token = more
@@ -276,3 +276,8 @@ function cutOff(good: Response): Response {
   })
   return new Response(pieces, { status: good.status, headers: good.headers })
 }
+
+const lastModified = (object: StoredObject | undefined): string =>
+  object?.modifiedAt === undefined
+    ? ''
+    : `<LastModified>${new Date(object.modifiedAt).toISOString()}</LastModified>`
