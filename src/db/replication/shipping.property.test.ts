@@ -33,6 +33,7 @@ test('after each crash there is all that was acknowledged, and of the rest the b
   const random = seededRandom(seedOf('shipping'))
   const pick: Pick = (below) => Math.floor(random() * below)
   const it = new Shipping({ due: { pages: 60, objects: 15, baseBytes: 2 ** 19 } })
+  await it.shipper.sync()
   faults(it, pick)
   let other = new Database(it.file)
   /** States after each commit since the last one that was acknowledged. */
