@@ -83,6 +83,7 @@ export class Shipping {
    */
   async crash(): Promise<void> {
     this.shipper.close()
+    await this.#untilQuiet()
     const from = this.file
     const marked = this.marks.at(-1) ?? 0
     this.#newFolder()
@@ -92,6 +93,14 @@ export class Shipping {
     const end = this.numbers().at(-1) ?? 0
     this.marks.push(end)
     this.shipper = this.#ship(end)
+  }
+
+  /** What was on its way is there, or never will be. */
+  async #untilQuiet(): Promise<void> {
+    for (let before = -1; before !== this.server.objects.size; ) {
+      before = this.server.objects.size
+      await Bun.sleep(30)
+    }
   }
 
   /** Objects of the log, in order. */
