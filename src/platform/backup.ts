@@ -95,7 +95,9 @@ export async function writeBackup(
     makeFolder(dirname(copy))
     copyDatabase(join(dataDir, 'svc.db'), copy)
     const written = { sizeBytes: 0, files: 0 }
-    await target.write(archive(backupSources(dataDir, copy, withContents ? contentsOf(copy) : null), written, stop))
+    await target.write(
+      archive(backupSources(dataDir, copy, withContents ? contentsOf(copy) : null), written, stop),
+    )
     return written
   } finally {
     clearInterval(timer)
