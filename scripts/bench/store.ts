@@ -8,8 +8,8 @@ import { pushRules } from './lib/pipeline-rules.ts'
 import { peakMegabytes, resetPeak, untilQuiet } from './lib/proc.ts'
 import type { Line } from './lib/report.ts'
 import { interleave, median, ratios } from './lib/stats.ts'
-import { api, deploy, PROJECT, packed, publish, publishArchive, type Svc, startSvc } from './lib/svc.ts'
-import { writePost } from './pipelines.ts'
+import { deploy, packed, publish, publishArchive, type Svc, startSvc } from './lib/svc.ts'
+import { expectPost, writePost } from './pipelines.ts'
 import { writeSite } from './static.ts'
 import { type Ceph, newPlace, type Place, startCeph } from './store-ceph.ts'
 import { startDelayingRelay } from './store-relay.ts'
@@ -76,12 +76,7 @@ async function comparePublishes(lab: Lab, pace: Pace, ceph: Ceph): Promise<Line>
 async function compareCommit(lab: Lab, pace: Pace, ceph: Ceph): Promise<Line> {
   const place = await newPlace(ceph.port)
   const svc = await startSite(lab, pace, place)
-  const { id } = (await api(svc, 'GET', `/api/projects/${PROJECT}`)) as { id: string }
-  let turn = 0
-  const change = () => {
-    turn += 1
-    return api(svc, 'PATCH', `/api/projects/${id}`, JSON.stringify({ displayName: `Site ${turn}` }))
-  }
+  const change = () => expectPost(svc, '/api/contact')
   for (let warm = 0; warm < 20; warm++) await change()
   const before = await logOf(place)
   const commits: number[] = []
