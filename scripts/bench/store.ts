@@ -19,7 +19,8 @@ const FILES = 5000
 const FILE_BYTES = 10_240
 const VARIANTS_MS = 180_000
 const MAX_PUBLISHES = 2
-const COMMITS = 200
+const WARM_COMMITS = 50
+const COMMITS = 300
 const AWAY_MS = 30
 /** With answers that wait for the store each connection makes about 30 commits a second. */
 const CONNECTIONS_FOR_2000 = 72
@@ -72,22 +73,18 @@ async function comparePublishes(lab: Lab, pace: Pace, ceph: Ceph): Promise<Line>
   }
 }
 
-/** One change after another, each against one PUT of as many bytes as its object had. */
+/** One form after another, and in turn one PUT of as many bytes as the object of a form has. */
 async function compareCommit(lab: Lab, pace: Pace, ceph: Ceph): Promise<Line> {
   const place = await newPlace(ceph.port)
   const svc = await startSite(lab, pace, place)
-  const change = () => expectPost(svc, '/api/contact')
-  for (let warm = 0; warm < 20; warm++) await change()
+  const commit = () => expectPost(svc, '/api/contact')
   const before = await logOf(place)
-  const commits: number[] = []
-  for (let n = 0; n < COMMITS; n++) commits.push(await timed(change))
+  for (let warm = 0; warm < WARM_COMMITS; warm++) await commit()
   const after = await logOf(place)
   const bytes = Math.round((after.bytes - before.bytes) / (after.objects - before.objects))
-  const puts: number[] = []
-  for (let n = 0; n < COMMITS; n++) {
-    const body = noise(bytes)
-    puts.push(await timed(() => place.store.create(`bench/${n}`, body, { epoch: 1 })))
-  }
+  const put = (turn: number) => place.store.create(`bench/${turn}`, noise(bytes), { epoch: 1 })
+  const results = await interleave([commit, put], COMMITS, (work, turn) => timed(() => work(turn)))
+  const [commits = [], puts = []] = [results.get(commit), results.get(put)]
   await svc.process.stop()
   return {
     name: 'one commit, p50',
