@@ -22,9 +22,9 @@ const MAX_PUBLISHES = 2
 const WARM_COMMITS = 50
 const COMMITS = 300
 const AWAY_MS = 30
-/** With answers that wait for the store each connection makes about 30 commits a second. */
-const CONNECTIONS_FOR_2000 = 72
-const CONNECTIONS_FOR_500 = 18
+/** A form waits for the object on its way and for its own: each connection sends about ten a second. */
+const CONNECTIONS_FOR_2000 = 240
+const CONNECTIONS_FOR_500 = 60
 
 type Part = (lab: Lab, pace: Pace, ceph: Ceph) => Promise<Line>
 const PARTS: readonly Part[] = [
