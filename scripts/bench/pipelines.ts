@@ -172,7 +172,8 @@ async function startBare(lab: Lab): Promise<Server> {
   return untilReady({ name: 'bare', port, host: 'bench.localhost', process: child })
 }
 
-async function expectPost(server: Server, path: string): Promise<void> {
+/** Sends the form, and fails unless it is kept. */
+export async function expectPost(server: Server, path: string): Promise<void> {
   const answer = await fetch(`http://127.0.0.1:${server.port}${path}`, {
     method: 'POST',
     headers: { host: server.host, ...FORM_HEADERS },

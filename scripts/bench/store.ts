@@ -8,8 +8,8 @@ import { pushRules } from './lib/pipeline-rules.ts'
 import { peakMegabytes, resetPeak, untilQuiet } from './lib/proc.ts'
 import type { Line } from './lib/report.ts'
 import { interleave, median, ratios } from './lib/stats.ts'
-import { api, deploy, PROJECT, packed, publish, publishArchive, type Svc, startSvc } from './lib/svc.ts'
-import { writePost } from './pipelines.ts'
+import { deploy, packed, publish, publishArchive, type Svc, startSvc } from './lib/svc.ts'
+import { expectPost, writePost } from './pipelines.ts'
 import { writeSite } from './static.ts'
 import { type Ceph, newPlace, type Place, startCeph } from './store-ceph.ts'
 import { startDelayingRelay } from './store-relay.ts'
@@ -19,11 +19,12 @@ const FILES = 5000
 const FILE_BYTES = 10_240
 const VARIANTS_MS = 180_000
 const MAX_PUBLISHES = 2
-const COMMITS = 200
+const WARM_COMMITS = 50
+const COMMITS = 300
 const AWAY_MS = 30
-/** With answers that wait for the store each connection makes about 30 commits a second. */
-const CONNECTIONS_FOR_2000 = 72
-const CONNECTIONS_FOR_500 = 18
+/** A form waits for the object on its way and for its own: each connection sends about ten a second. */
+const CONNECTIONS_FOR_2000 = 240
+const CONNECTIONS_FOR_500 = 60
 
 type Part = (lab: Lab, pace: Pace, ceph: Ceph) => Promise<Line>
 const PARTS: readonly Part[] = [
@@ -72,27 +73,18 @@ async function comparePublishes(lab: Lab, pace: Pace, ceph: Ceph): Promise<Line>
   }
 }
 
-/** One change after another, each against one PUT of as many bytes as its object had. */
+/** One form after another, and in turn one PUT of as many bytes as the object of a form has. */
 async function compareCommit(lab: Lab, pace: Pace, ceph: Ceph): Promise<Line> {
   const place = await newPlace(ceph.port)
   const svc = await startSite(lab, pace, place)
-  const { id } = (await api(svc, 'GET', `/api/projects/${PROJECT}`)) as { id: string }
-  let turn = 0
-  const change = () => {
-    turn += 1
-    return api(svc, 'PATCH', `/api/projects/${id}`, JSON.stringify({ displayName: `Site ${turn}` }))
-  }
-  for (let warm = 0; warm < 20; warm++) await change()
+  const commit = () => expectPost(svc, '/api/contact')
   const before = await logOf(place)
-  const commits: number[] = []
-  for (let n = 0; n < COMMITS; n++) commits.push(await timed(change))
+  for (let warm = 0; warm < WARM_COMMITS; warm++) await commit()
   const after = await logOf(place)
   const bytes = Math.round((after.bytes - before.bytes) / (after.objects - before.objects))
-  const puts: number[] = []
-  for (let n = 0; n < COMMITS; n++) {
-    const body = noise(bytes)
-    puts.push(await timed(() => place.store.create(`bench/${n}`, body, { epoch: 1 })))
-  }
+  const put = (turn: number) => place.store.create(`bench/${turn}`, noise(bytes), { epoch: 1 })
+  const results = await interleave([commit, put], COMMITS, (work, turn) => timed(() => work(turn)))
+  const [commits = [], puts = []] = [results.get(commit), results.get(put)]
   await svc.process.stop()
   return {
     name: 'one commit, p50',

@@ -57,8 +57,10 @@ export function inTurns(work: () => Promise<void>): () => Promise<void> {
     return mine
   }
   return () => {
+    // It may be about to begin while none is running any more.
+    if (next !== undefined) return next
     if (running === undefined) return begin()
-    next ??= running.then(begin, begin)
+    next = running.then(begin, begin)
     return next
   }
 }
