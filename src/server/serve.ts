@@ -25,6 +25,8 @@ import type { OpenedWorkspace } from './store/open-context.ts'
 const UPKEEP_DELAY_MS = 5_000
 /** Running requests get this long after SIGTERM; the promise is 10 s in total. */
 const DRAIN_MS = 8_000
+/** How long connections may take to be cut then. */
+const FORCED_MS = 500
 /** A connection without traffic is closed after this time. */
 const IDLE_SECONDS = 60
 
@@ -81,7 +83,8 @@ export async function serve(
     ]),
     Bun.sleep(DRAIN_MS),
   ])
-  await listeners.stop(true)
+  // The runtime may wait for ever for a request that it takes to be running.
+  await Promise.race([listeners.stop(true), Bun.sleep(FORCED_MS)])
   await ship?.()
   close()
   lock.release()
