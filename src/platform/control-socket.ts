@@ -34,7 +34,7 @@ export function openControlSocket(
   }
 }
 
-/** Undefined if no server answers there. */
+/** Undefined if no server listens there. Throws if one ends before it has answered. */
 export async function askServer(dataDir: string, body: unknown): Promise<Response | undefined> {
   const path = join(dataDir, CONTROL_SOCKET)
   if (Buffer.byteLength(path) > MAX_PATH_BYTES) return undefined
@@ -45,7 +45,11 @@ export async function askServer(dataDir: string, body: unknown): Promise<Respons
       body: JSON.stringify(body),
       headers: { 'content-type': 'application/json' },
     })
-  } catch {
-    return undefined
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && NOBODY_LISTENS.has(String(error.code))) return undefined
+    throw error
   }
 }
+
+/** A socket that is not there, or was left by a server that was killed. */
+const NOBODY_LISTENS = new Set(['ENOENT', 'ECONNREFUSED'])

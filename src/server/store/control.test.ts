@@ -86,6 +86,18 @@ test('without a server nothing is written, and it says where', async () => {
   expect(keys()).toEqual([])
 })
 
+test('a server that ends before it answers may have done it, and the command says so', async () => {
+  await stop()
+  const server = Bun.listen({
+    unix: join(folder, 'control.sock'),
+    socket: { data: (socket) => void socket.terminate() },
+  })
+  const { code, err } = await svc(['key', 'create', 'ci'])
+  server.stop(true)
+  expect([code, err]).toEqual([1, expect.stringContaining('may have been done all the same')])
+  expect(err).not.toContain('nothing was changed')
+})
+
 test('admins are made, and what the server refuses is said', async () => {
   const made = await svc(['admin', 'create', 'ann@example.com'], 'correct horse battery')
   expect(made).toMatchObject({ code: 0, err: 'ann@example.com is an administrator now\n' })
