@@ -7,17 +7,16 @@ import { trackWork, waitForWork } from './track-work.ts'
 /** How long the stop waits for running post steps. Those that are cut off run again after the next start. */
 const WAIT_MS = 1000
 
-/**
- * Runs the post steps that a crashed server left behind, and returns a function that stops them. The engine loads with
- * its first request. The sandboxes end with the server, so that running requests can still use them.
- */
-export function startPipelines(ctx: Context): () => Promise<void> {
+/** Runs the post steps that a crashed server left behind. The engine loads with its first request. */
+export function resumePipelines(ctx: Context): void {
   if (prepared(ctx.db, 'SELECT 1 FROM post_steps LIMIT 1').get() !== null) void trackWork(ctx, resume(ctx))
-  return async () => {
-    await waitForWork(ctx, WAIT_MS)
-    flushGroupCommit(ctx.db)
-    flushRuns(ctx)
-  }
+}
+
+/** The sandboxes end with the server, so that running requests can still use them. */
+export async function endPipelines(ctx: Context): Promise<void> {
+  await waitForWork(ctx, WAIT_MS)
+  flushGroupCommit(ctx.db)
+  flushRuns(ctx)
 }
 
 async function resume(ctx: Context): Promise<void> {

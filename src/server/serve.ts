@@ -73,7 +73,7 @@ export async function serve(
   ctx.log.info('stopping: waiting for running requests')
   stopWatching()
   await Promise.race([
-    Promise.all([
+    allEnd(ctx, [
       listeners.stop(false),
       stopUpkeep(),
       stopPurging(),
@@ -90,6 +90,12 @@ export async function serve(
   lock.release()
   await lines.flush()
   return 0
+}
+
+/** What cannot be stopped ends with the process, and keeps nothing else from ending. */
+async function allEnd({ log }: Context, work: Promise<unknown>[]): Promise<void> {
+  const failed = (error: unknown) => log.error('some work could not be stopped', { error })
+  await Promise.all(work.map((one) => one.catch(failed)))
 }
 
 /** A data directory, or the workspace in the object store that the settings name. */
@@ -191,15 +197,14 @@ async function controlling(ctx: Context): Promise<() => Promise<void>> {
 /** Loads and starts the background work a little later. Returns a function that stops all of it. */
 function upkeepAfter(delayMs: number, ctx: Context): () => Promise<void> {
   let started: Promise<() => Promise<void>> | undefined
-  const start = () => {
-    started ??= import('./upkeep.ts').then(({ startUpkeep }) => startUpkeep(ctx))
-    return started
-  }
-  const timer = setTimeout(start, delayMs)
+  const timer = setTimeout(() => {
+    started = import('./upkeep.ts').then(({ startUpkeep }) => startUpkeep(ctx))
+  }, delayMs)
   return async () => {
     clearTimeout(timer)
-    const stop = await start()
-    await stop()
+    const { stopWork } = await import('./upkeep.ts')
+    const stop = await started
+    await (stop === undefined ? stopWork(ctx) : stop())
   }
 }
 

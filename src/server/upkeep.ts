@@ -18,7 +18,7 @@ import { removeOldClaims } from '../modules/domains/service.ts'
 import { removeExpiredInvitations } from '../modules/invitations/service.ts'
 import { removeOldLogs } from '../modules/logs/requests.ts'
 import { endTails } from '../modules/logs/tail.ts'
-import { startMailing } from '../modules/notices/dispatch.ts'
+import { failMails, startMailing } from '../modules/notices/dispatch.ts'
 import { removeOldMails } from '../modules/notices/upkeep.ts'
 import { removeDeletedProjects } from '../modules/projects/service.ts'
 import { hasLeftReports, resumeReports, stopReports } from '../modules/reports/service.ts'
@@ -30,7 +30,7 @@ import { lookAtDisk } from '../modules/storage/low-disk.ts'
 import { startSending } from '../modules/webhooks/dispatch.ts'
 import { removeOldDeliveries } from '../modules/webhooks/upkeep.ts'
 import { WATCH_MS, watchForHooks } from '../modules/webhooks/watch.ts'
-import { startPipelines } from '../pipelines/background.ts'
+import { endPipelines, resumePipelines } from '../pipelines/background.ts'
 import type { Stop } from '../platform/in-steps.ts'
 import { loadEndpoints } from './load-endpoints.ts'
 
@@ -38,6 +38,7 @@ import { loadEndpoints } from './load-endpoints.ts'
 export function startUpkeep(ctx: Context): () => Promise<void> {
   void tellOfBadPlace(ctx)
   tellOfLostKey(ctx)
+  resumePipelines(ctx)
   const jobs = [
     every(ctx, 'expired sessions', (stop) => removeExpiredSessions(ctx, stop)),
     every(ctx, 'expired device codes', (stop) => removeExpiredDevices(ctx, stop)),
@@ -53,17 +54,14 @@ export function startUpkeep(ctx: Context): () => Promise<void> {
     everyFromNow(ctx, 'deleted schemas', (stop) => removeDeletedSchemas(ctx, stop)),
     everyFromNow(ctx, 'compressed forms', () => resumeVariants(ctx)),
     everyFromNow(ctx, 'reports of deployments', () => makeLeftReports(ctx)),
-    () => stopReports(ctx),
     cleanStore(ctx),
-    () => stopVariants(ctx),
     every(ctx, 'old runs', (stop) => removeOldRuns(ctx, stop)),
     every(ctx, 'old requests', (stop) => removeOldLogs(ctx, stop)),
     every(ctx, 'backup', () => makeBackupWhenDue(ctx)),
-    () => stopBackups(ctx),
-    async () => endTails(ctx),
-    startPipelines(ctx),
     startSending(ctx),
-    startMailing(ctx),
+    ctx.mail.isConfigured
+      ? startMailing(ctx)
+      : everyFromNow(ctx, 'mails without a server', () => failMails(ctx)),
     every(ctx, 'old mails', (stop) => removeOldMails(ctx, stop)),
     every(ctx, 'forgotten devices', (stop) => removeOldDevices(ctx, stop)),
     every(ctx, 'old webhook deliveries', (stop) => removeOldDeliveries(ctx, stop)),
@@ -72,8 +70,14 @@ export function startUpkeep(ctx: Context): () => Promise<void> {
     every(ctx, 'free disk space', () => lookAtDisk(ctx), { isFromNow: true, roundMs: MINUTE_MS }),
   ]
   return async () => {
-    await Promise.all(jobs.map((stop) => stop()))
+    await Promise.all([...jobs.map((stop) => stop()), stopWork(ctx)])
   }
+}
+
+/** Stops what requests have begun: all there is before `startUpkeep`. */
+export async function stopWork(ctx: Context): Promise<void> {
+  endTails(ctx)
+  await Promise.all([stopReports(ctx), stopVariants(ctx), stopBackups(ctx), endPipelines(ctx)])
 }
 
 /** A report asks the site, for which everything that answers has to be loaded. */

@@ -25,13 +25,14 @@ const senderOf = onePer(
     }),
 )
 
-/** Sends mails from now on. Returns a function that stops it. Without a mail server, what waits from before ends. */
-export function startMailing(ctx: Context): () => Promise<void> {
-  if (ctx.mail.isConfigured) return senderOf(ctx).start()
-  inUpkeepTransaction(ctx.db, () =>
-    failUnsentMails(ctx.db, { sql: '1', values: [] }, 'no mail server is set up', ctx.now()),
+/** Sends mails from now on. Returns a function that stops it. */
+export const startMailing = (ctx: Context): (() => Promise<void>) => senderOf(ctx).start()
+
+/** Without a mail server: what waits from before ends. */
+export function failMails({ db, now }: Context): void {
+  inUpkeepTransaction(db, () =>
+    failUnsentMails(db, { sql: '1', values: [] }, 'no mail server is set up', now()),
   )
-  return async () => {}
 }
 
 /** Sends all that is due. For tests with a clock that stands still. */

@@ -2,7 +2,7 @@ import { afterEach, expect, test } from 'bun:test'
 import { DAY_MS, WEEK_MS } from '../../domain/durations.ts'
 import { type MailApp, mailApp } from '../../testing/mail-app.ts'
 import { until } from '../../testing/until.ts'
-import { sendDueMails, startMailing } from './dispatch.ts'
+import { failMails, sendDueMails, startMailing } from './dispatch.ts'
 import { removeOldMails } from './upkeep.ts'
 
 /** What becomes of mails when the mail server is not as it should be. contract 16 §5. */
@@ -128,7 +128,7 @@ test('no server any more: what waits ends at the start, and is not sent years la
   mails = await mailApp()
   await invite('ann@example.com')
   const { ctx } = mails.app
-  await startMailing({ ...ctx, mail: { ...ctx.mail, isConfigured: false } })()
+  failMails(ctx)
   expect(mails.rows()).toMatchObject([{ status: 'failed', sealed: null }])
   await invite('bob@example.com')
   mails.app.advance(WEEK_MS)
