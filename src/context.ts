@@ -16,17 +16,25 @@ import type { SecretBox } from './platform/secret-box.ts'
 /** This process as one of the machines of a workspace in an object store. contract 18 §5. */
 export type Machine = {
   name: string
-  epoch: number
-  role: () => 'primary' | 'standby'
-  /** How far the log in the store is behind what was written here. */
+  role: () => MachineRole
+  /** The newest take-over that this machine knows of; 0 before the first. */
+  epoch: () => number
+  /** The machine of that take-over, and where others reach it. */
+  primary: () => { name: string; url: string | null } | null
+  /** How far the log in the store and what is here are apart. */
   state: () => {
+    /** The last one that is both here and in the store. */
     number: number
     unshippedBytes: number
     lagMs: number
     isStoreUp: boolean
     error: string | null
   }
+  /** `performance.now()` of the last answer of the store; minus infinity before the first. */
+  heardAt: () => number
 }
+
+export type MachineRole = 'primary' | 'standby' | 'node'
 
 /** Shared by the whole service. The only source of the clock and of ids. */
 export type Context = {

@@ -47,6 +47,12 @@ const bad: [env: Record<string, string>, message: RegExp][] = [
   [{ STORE_TIMEOUT_SECONDS: '61' }, /^STORE_TIMEOUT_SECONDS is "61"/],
   [{ STORE_CACHE_BYTES: '63MiB' }, /^STORE_CACHE_BYTES is "63MiB"/],
   [{ STORE_CACHE_BYTES: 'all' }, /^STORE_CACHE_BYTES is "all"/],
+  [{ STORE_POLL_MS: '99' }, /^STORE_POLL_MS is "99"/],
+  [{ TAKEOVER_SECONDS: '2' }, /^TAKEOVER_SECONDS is "2"/],
+  [{ NODE_STALE_SECONDS: '-1' }, /^NODE_STALE_SECONDS is "-1"/],
+  [{ NODE_SECRET: 'sesame'.repeat(5) }, /^NODE_SECRET /],
+  [{ ...KEYS, STORE_URL: 's3://bucket', NODE_SECRET: 'sesame'.repeat(6) }, /^MACHINE_URL is missing/],
+  [{ ...KEYS, STORE_URL: 's3://bucket', ROLE: 'node' }, /^NODE_SECRET is missing/],
 ]
 test.each(bad)('%p stops the start, without showing a secret', (env, message) => {
   expect(() => load(env)).toThrow(ConfigError)

@@ -13,10 +13,18 @@ export type StoreConfig = {
   storeSecretKey: string | null
   /** How long one request waits for the store. */
   storeTimeoutSeconds: number
+  /** How often a machine that follows asks for the next number of the log. */
+  storePollMs: number
   role: Role
   machineName: string
   /** By which other machines reach this one. */
   machineUrl: string | null
+  /** The same on all machines; null where none forwards to another. */
+  nodeSecret: string | null
+  /** The silence after which a stand-by takes over. */
+  takeoverSeconds: number
+  /** After so long without the store a machine that follows serves nothing; 0 for never. */
+  nodeStaleSeconds: number
   /** Of local copies of contents. */
   storeCacheBytes: number
 }
@@ -78,9 +86,16 @@ export const STORE_OPTIONS: { [K in keyof StoreConfig]: PlainOption<StoreConfig[
     fallback: () => 10,
     parse: wholeNumber(1, 60),
   },
+  storePollMs: {
+    env: 'STORE_POLL_MS',
+    help: 'how often a stand-by or node asks the object store for what is new, in milliseconds',
+    shownDefault: '500',
+    fallback: () => 500,
+    parse: wholeNumber(100, 5000),
+  },
   role: {
     env: 'ROLE',
-    help: 'auto or primary: what this machine is to the workspace in STORE_URL',
+    help: 'auto, primary, standby or node: what this machine is to the workspace in STORE_URL',
     shownDefault: 'auto',
     fallback: () => 'auto',
     parse: oneOf('auto', 'primary', 'standby', 'node'),
@@ -102,6 +117,28 @@ export const STORE_OPTIONS: { [K in keyof StoreConfig]: PlainOption<StoreConfig[
     fallback: () => null,
     parse: publicUrl,
   },
+  nodeSecret: {
+    env: 'NODE_SECRET',
+    help: 'secret by which machines forward requests to the primary, the same on all: 32 characters or more',
+    shownDefault: 'none',
+    secret: true,
+    fallback: () => null,
+    parse: (given) => (given.length >= 32 ? text(given) : { expected: '32 characters or more' }),
+  },
+  takeoverSeconds: {
+    env: 'TAKEOVER_SECONDS',
+    help: 'silence of the primary after which a stand-by takes over',
+    shownDefault: '10',
+    fallback: () => 10,
+    parse: wholeNumber(3, 300),
+  },
+  nodeStaleSeconds: {
+    env: 'NODE_STALE_SECONDS',
+    help: 'after so long without the object store a stand-by or node serves nothing; 0 for never',
+    shownDefault: '0',
+    fallback: () => 0,
+    parse: wholeNumber(0, 10 ** 9),
+  },
   storeCacheBytes: {
     env: 'STORE_CACHE_BYTES',
     help: 'local copies of contents that are in the object store, in bytes',
@@ -113,10 +150,12 @@ export const STORE_OPTIONS: { [K in keyof StoreConfig]: PlainOption<StoreConfig[
 
 /** Describes a conflict between settings in a sentence that starts with the variable; null if there is none. */
 export function storeConflict(config: StoreConfig): string | null {
-  const { storeUrl, role } = config
+  const { storeUrl, role, nodeSecret, machineUrl } = config
   if (storeUrl === null) return role === 'auto' ? null : `ROLE is "${role}", but needs STORE_URL`
-  if (role === 'standby' || role === 'node')
-    return `ROLE is "${role}", but this version has no machines that follow another: it must be auto or primary`
+  if (role === 'node' && nodeSecret === null)
+    return 'NODE_SECRET is missing: a node forwards to the primary by it, so it must be the same on all machines'
+  if (role !== 'node' && nodeSecret !== null && machineUrl === null)
+    return 'MACHINE_URL is missing: with NODE_SECRET other machines forward to this one when it is the primary'
   return missingKey(config, 'STORE_URL')
 }
 

@@ -17,8 +17,10 @@ export async function storeApp(env: Record<string, string> = {}, storage?: TestS
   const log = holdLog(app.ctx.db)
   const machine: Machine = {
     name: 'one',
-    epoch: 3,
     role: () => (log.state === 'deposed' ? 'standby' : 'primary'),
+    epoch: () => 3,
+    primary: () => ({ name: 'one', url: null }),
+    heardAt: () => (log.state === 'away' ? Number.NEGATIVE_INFINITY : performance.now()),
     state: () => ({
       number: 7,
       unshippedBytes: log.waiting,

@@ -42,7 +42,7 @@ export function requirePrimary(ctx: Context): { role: 'primary'; epoch: number }
   const { machine } = ctx
   if (machine === null) return { role: 'primary', epoch: 0 }
   if (machine.role() !== 'primary' || ctx.db.log.refusal() !== null) throw notPrimary()
-  return { role: 'primary', epoch: machine.epoch }
+  return { role: 'primary', epoch: machine.epoch() }
 }
 
 /** The error goes to the log; the visitor learns only which part failed. */

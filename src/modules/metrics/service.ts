@@ -82,7 +82,7 @@ function machineMetrics({ machine }: Context): Metric[] {
   const role = { samples: [{ labels: { role: machine.role() }, value: 1 }] }
   return [
     { ...gauge('svc_role', 'What this machine is', 1), ...role },
-    gauge('svc_epoch', 'Number of its take-over', machine.epoch),
+    gauge('svc_epoch', 'Number of its take-over', machine.epoch()),
     gauge('svc_log_number', 'The last number of the log in the object store', number),
     gauge('svc_log_lag_seconds', 'How long the oldest commit has waited for the object store', lagMs / 1000),
     gauge('svc_log_unshipped_bytes', 'What the object store does not have yet', unshippedBytes),

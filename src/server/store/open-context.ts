@@ -26,7 +26,7 @@ export async function openWorkspace(
   const log = createLog({ level: config.logLevel, format: config.logFormat, now, write })
   const warning = storeWarning(config)
   if (warning !== null) log.warn(warning)
-  const { store, storeId } = await reachStore(config, now, newId())
+  const { store, storeId, activity } = await reachStore(config, now, newId())
   let role: ReturnType<Machine['role']> = 'primary'
   const deposed = Promise.withResolvers<void>()
   const onDeposed = () => {
@@ -38,9 +38,11 @@ export async function openWorkspace(
   log.info('this machine is the primary of the workspace', { machine: config.machineName, epoch })
   const machine: Machine = {
     name: config.machineName,
-    epoch,
     role: () => role,
+    epoch: () => epoch,
+    primary: () => (role === 'primary' ? { name: config.machineName, url: config.machineUrl } : null),
     state: () => shipper.state(),
+    heardAt: () => activity.heardAt,
   }
   const stopBeating = startBeating({
     store,

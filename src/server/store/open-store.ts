@@ -1,5 +1,6 @@
 import { type Config, ConfigError } from '../../config/config.ts'
 import { LogError } from '../../db/replication/log-error.ts'
+import { StoreActivity } from '../../platform/object-store/activity.ts'
 import { storeOf } from '../../platform/object-store/of-config.ts'
 import { readStoreFile } from '../../platform/object-store/store-file.ts'
 import { type ObjectStore, openObjectStore, StoreError } from '../../platform/object-store.ts'
@@ -10,12 +11,14 @@ export async function reachStore(
   config: Config,
   now: () => number,
   writer: string,
-): Promise<{ store: ObjectStore; storeId: string }> {
-  const store = openObjectStore({ ...storeOf(config), now, writer })
+): Promise<{ store: ObjectStore; storeId: string; activity: StoreActivity }> {
+  const activity = new StoreActivity()
+  const onRequest = (op: string, result: string, ms: number) => activity.note(op, result, ms)
+  const store = openObjectStore({ ...storeOf(config), now, writer, onRequest })
   const file = await asStartFailure(() => readStoreFile(store))
   if (file === null)
     throw new ConfigError('STORE_URL names no store yet: there is no svc.json. svc store init makes it one')
-  return { store, storeId: file.id }
+  return { store, storeId: file.id, activity }
 }
 
 /** `ConfigError` (exit 78) for what somebody has to set right, `ServeError` (exit 1) for what may pass. contract 18 §1. */

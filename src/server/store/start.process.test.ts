@@ -29,7 +29,7 @@ async function begin(more: Record<string, string> = {}): Promise<void> {
 }
 
 test('settings and keys that are wrong', async () => {
-  expect(await refused({ ROLE: 'standby' })).toEqual([78, said('ROLE is "standby"')])
+  expect(await refused({ ROLE: 'node' })).toEqual([78, said('NODE_SECRET is missing')])
   expect(await refused({ ROLE: 'primary', STORE_URL: '' })).toEqual([78, said('needs STORE_URL')])
   expect(await refused({ STORE_ACCESS_KEY: 'other' })).toEqual([78, said('STORE_ACCESS_KEY')])
   expect(await refused({ STORE_SECRET_KEY: 'other' })).toEqual([78, said('STORE_SECRET_KEY')])
