@@ -17,6 +17,7 @@ import { keepReserve, type Reserve } from '../platform/reserve.ts'
 import { outliveHangUp, signalled } from '../platform/signalled.ts'
 import { logStrayErrors } from '../platform/stray-errors.ts'
 import { type App, createApp } from './app.ts'
+import type { CertificateStorage } from './listener-certificates.ts'
 import { type Handlers, type Listeners, listeningAt, requireKnownHost, ServeError } from './listeners.ts'
 import { type OpenedContext, openContext } from './open-context.ts'
 import type { OpenedWorkspace } from './store/open-context.ts'
@@ -47,7 +48,7 @@ export async function serve(
   const lock = lockDataDir(config.dataDir)
   if (lock === undefined)
     throw new ServeError(`another svc serves ${config.dataDir}; stop it or choose another --data-dir`)
-  const { ctx, close, listensOn, ship, deposed } = await opened(config, version, lines.write)
+  const { ctx, close, listensOn, ship, deposed, storage } = await opened(config, version, lines.write)
   log = ctx.log
   logStrayErrors(log)
   if (!isTerminal) outliveHangUp(ctx.log)
@@ -57,7 +58,7 @@ export async function serve(
     throw new ServeError(messageOf(error))
   })
   openTargets(ctx)
-  const listeners = await openListeners(ctx)
+  const listeners = await openListeners(ctx, storage ?? null)
   listensOn(listeners.port)
   ctx.db.reserve = reserveFor(ctx)
   lines.write(welcome(ctx))
@@ -136,10 +137,14 @@ function warnOfUntrustedProxy({ config: { tls, publicUrl, trustProxy }, log }: C
 }
 
 /** Listens as configured. Stopping closes WebSockets at once. */
-export async function openListeners(ctx: Context): Promise<Listeners> {
+export async function openListeners(
+  ctx: Context,
+  storage: CertificateStorage | null = null,
+): Promise<Listeners> {
   const app = await appOf(ctx)
   const sockets = createSockets()
-  const { port, stop } = await listen(ctx, app, { ...handlers(ctx, app), websocket: sockets.handlers })
+  const all = { ...handlers(ctx, app), websocket: sockets.handlers }
+  const { port, stop } = await listen({ ctx, app, storage }, all)
   return {
     port,
     stop(isForced) {
@@ -155,10 +160,18 @@ async function appOf(ctx: Context): Promise<App> {
   return createStoreApp(ctx, ctx.machine)
 }
 
-async function listen(ctx: Context, app: App, handlers: Handlers): Promise<Listeners> {
-  const { tls, host, port } = ctx.config
+type Listening = { ctx: Context; app: App; storage: CertificateStorage | null }
+
+async function listen({ ctx, app, storage }: Listening, handlers: Handlers): Promise<Listeners> {
+  const { config, log } = ctx
+  const { tls, host, port } = config
   await requireKnownHost(host)
-  if (tls !== 'off') return (await import('./listen-tls.ts')).listenTls(ctx, app, handlers)
+  if (tls !== 'off') {
+    const { listenTls } = await import('./listen-tls.ts')
+    const { ListenerCertificates } = await import('./listener-certificates.ts')
+    const certificates = new ListenerCertificates()
+    return listenTls({ config, log, app, certificates, current: () => ctx, storage }, handlers)
+  }
   const server = listeningAt({ host, port }, () => Bun.serve({ port, hostname: host, ...handlers }))
   return { port: server.port ?? port, stop: (isForced) => server.stop(isForced) }
 }

@@ -2,6 +2,7 @@ import type { Config } from '../../config/config.ts'
 import { storeWarning } from '../../config/store.ts'
 import type { Machine } from '../../context.ts'
 import { createLog } from '../../platform/log.ts'
+import type { CertificateStorage } from '../listener-certificates.ts'
 import { keepToOurselves, type OpenedContext, openOn, systemNow } from '../open-context.ts'
 import { startBeating } from './beat.ts'
 import { reachStore } from './open-store.ts'
@@ -10,6 +11,8 @@ import { takeOver } from './take-over.ts'
 export type OpenedWorkspace = OpenedContext & {
   /** Resolves when another machine has taken over. */
   deposed: Promise<void>
+  /** Where certificates are besides the data directory. */
+  storage: CertificateStorage
   /** Ships what is left, before `close`. */
   ship(): Promise<void>
 }
@@ -53,8 +56,9 @@ export async function openWorkspace(
     number: () => shipper.number,
     isPrimary: () => role === 'primary',
   })
-  const parts = { version, write, secretKeys, db, machine, store: { store, epoch: () => epoch } }
-  return { ...(await openOn(config, parts)), deposed: deposed.promise, ship }
+  const storage = { store, epoch: () => epoch }
+  const parts = { version, write, secretKeys, db, machine, store: storage }
+  return { ...(await openOn(config, parts)), deposed: deposed.promise, storage, ship }
 
   async function ship(): Promise<void> {
     await primary.stop()
