@@ -27,7 +27,7 @@ async function openDirectory(
   await prepare(ctx)
   let stopDuties = async () => {}
   return {
-    serving: { ctx, app: createApp(ctx) },
+    serving: { ctx, app: createApp(ctx), storage: null, certificates: null },
     listensOn,
     async begin() {
       stopDuties = await startDuties(ctx)

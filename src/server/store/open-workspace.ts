@@ -51,11 +51,12 @@ export async function openStoredWorkspace(
     number: () => shipper.number,
     isPrimary: () => role === 'primary',
   })
-  const parts = await openParts(config, { version, write, store: { store, epoch: () => epoch } })
+  const storage = { store, epoch: () => epoch }
+  const parts = await openParts(config, { version, write, store: storage })
   const ctx = contextOn(parts, { db, secretKeys, machine })
   await prepare(ctx)
   return {
-    serving: { ctx, app: createStoreApp(ctx, machine) },
+    serving: { ctx, app: createStoreApp(ctx, machine), storage, certificates: null },
     listensOn: parts.listensOn,
     async begin() {
       const [stopDuties, stopControl] = await Promise.all([startDuties(ctx), openControl(ctx)])
