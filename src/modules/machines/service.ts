@@ -7,7 +7,7 @@ import { otherMachines } from './reported.ts'
 import { storeTotals } from './store-totals.ts'
 
 export type { MachinesView, MachineView, StoreView } from './model.ts'
-export { machineWarnings } from './warnings.ts'
+export { isSilent, machineWarnings } from './warnings.ts'
 
 /** The machines of the workspace as this one knows them, and the object store that they share. contract 18 §7. */
 export async function getMachines(ctx: Context, _grant: Grant): Promise<MachinesView> {

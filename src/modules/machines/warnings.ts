@@ -1,4 +1,4 @@
-import type { MachinesView, MachineView } from './model.ts'
+import type { MachineView } from './model.ts'
 
 /** What an admin should do something about. */
 export type MachineWarning = { kind: 'standby' | 'behind' | 'silent' | 'version'; message: string }
@@ -11,25 +11,22 @@ const BEHIND_MS = 5_000
 export const isSilent = ({ lastSeenAt }: Pick<MachineView, 'lastSeenAt'>, now: number): boolean =>
   now - Date.parse(lastSeenAt) > SILENT_MS
 
-/** Nothing without an object store: there is one machine then, by choice. contract 18 §7. */
-export function machineWarnings(
-  { self, machines, store }: Pick<MachinesView, 'self' | 'machines' | 'store'>,
-  now: number,
-): MachineWarning[] {
+/** Of the machines of an object store, as the first of them knows the others. contract 18 §7. */
+export function machineWarnings(machines: readonly MachineView[], now: number): MachineWarning[] {
   const [own, ...others] = machines
-  if (store === null || own === undefined) return []
+  if (own === undefined) return []
   const heard = others.filter((other) => !isSilent(other, now))
   return [
-    ...(heard.some(({ role }) => role === 'standby') ? [] : [withoutStandby(self)]),
+    ...(heard.some(({ role }) => role === 'standby') ? [] : [withoutStandby(own)]),
     ...heard.filter(({ lagMs }) => lagMs > BEHIND_MS).map(behind),
     ...others.filter((other) => isSilent(other, now)).map(silent),
     ...heard.filter(({ version }) => version !== own.version).map((other) => otherVersion(other, own)),
   ]
 }
 
-const withoutStandby = (self: string): MachineWarning => ({
+const withoutStandby = ({ name }: MachineView): MachineWarning => ({
   kind: 'standby',
-  message: `No stand-by follows ${self}: if it is lost, nothing can be changed until another machine is started.`,
+  message: `No stand-by follows ${name}: if it is lost, nothing can be changed until another machine is started.`,
 })
 
 const behind = ({ name, lagMs }: MachineView): MachineWarning => ({
