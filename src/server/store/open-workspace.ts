@@ -41,6 +41,9 @@ export async function openStoredWorkspace(
     primary: () => (role === 'primary' ? { name: config.machineName, url: config.machineUrl } : null),
     state: () => shipper.state(),
     heardAt: () => activity.heardAt,
+    store,
+    activity,
+    counts: { takeovers: 1, forwarded: { answered: 0, unreachable: 0 } },
   }
   const stopBeating = startBeating({
     store,
