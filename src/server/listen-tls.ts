@@ -8,6 +8,7 @@ import { createTlsListener, type TlsListener } from '../platform/tls/listener.ts
 import type { App } from './app.ts'
 import { type Handlers, type Listeners, listeningAt } from './listeners.ts'
 import { createPlainDoor } from './plain-door.ts'
+import type { Serving } from './serving.ts'
 
 type OwnCertificates = Certificates & { stop(): void | Promise<void> }
 
@@ -22,13 +23,14 @@ const HSTS = 'max-age=15768000'
  * Listens with TLS on `PORT` and without it on `HTTP_PORT`. With `TLS=auto` and no certificate yet, the TLS listener
  * opens when the first one arrives. The plain one serves the certificate authority's checks at any time.
  */
-export async function listenTls(ctx: Context, app: App, handlers: Handlers): Promise<Listeners> {
+export async function listenTls(serving: Serving, handlers: Handlers): Promise<Listeners> {
+  const { ctx } = serving
   const { config } = ctx
   const files = config.tls === 'files' ? filesOf(ctx) : undefined
   if (files !== undefined) ctx.certificates = files
   const port = claimPort(config.host, config.port)
   const secured = securedBy(ctx, port, handlers)
-  const plain = config.httpPort === null ? undefined : listenPlain(ctx, app, config.httpPort, secured)
+  const plain = config.httpPort === null ? undefined : listenPlain(serving, config.httpPort, secured)
   const certificates = files ?? (await automatic(ctx))
   ctx.certificates = certificates
   await serveWith(ctx, certificates, secured)
@@ -111,8 +113,10 @@ function withHeaders(response: Response, pins: boolean, isLast: boolean): Respon
   return response
 }
 
-function listenPlain(ctx: Context, app: App, port: number, secured: TlsListener): Bun.Server<undefined> {
+function listenPlain(serving: Serving, port: number, secured: TlsListener): Bun.Server<undefined> {
+  const { ctx } = serving
   const { host } = ctx.config
+  const app: App = { fetch: (request, peer) => serving.app.fetch(request, peer) }
   const door = createPlainDoor(ctx, app, secured.isOpen)
   return listeningAt({ host, port }, () =>
     Bun.serve({
