@@ -45,7 +45,6 @@ export async function openWorkspace(
     heardAt: () => activity.heardAt,
     store,
     activity,
-    counts: { takeovers: 1, forwarded: { answered: 0, unreachable: 0 } },
   }
   const stopBeating = startBeating({
     store,
