@@ -31,7 +31,7 @@ export type CertKey = { name: string; epoch: number; number: number }
 /** Null for any other key. */
 export function certOfKey(key: string): CertKey | null {
   const [, name, epoch, number] =
-    /^certs\/((?:host|account)-[^/]+\.json)\/([0-9a-f]{16})-([0-9a-f]{16})$/.exec(key) ?? []
+    /^certs\/((?:host|account)-[\w.*-]+\.json)\/([0-9a-f]{16})-([0-9a-f]{16})$/.exec(key) ?? []
   return name === undefined || epoch === undefined || number === undefined
     ? null
     : { name, epoch: Number.parseInt(epoch, 16), number: Number.parseInt(number, 16) }

@@ -1,11 +1,10 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { messageOf } from '../../domain/errors.ts'
 import { keyFromPem, keyToPem } from '../../platform/acme/keys.ts'
+import { CertFolder } from '../../platform/cert-folder.ts'
 import type { Log } from '../../platform/log.ts'
 import type { CertObjects } from '../../platform/object-store/cert-objects.ts'
-import { readAhead } from '../../platform/read-ahead.ts'
 import type { SecretBox } from '../../platform/secret-box.ts'
-import { CertFolder } from './folder.ts'
 import type { HostRecord } from './host-record.ts'
 import { NotSharedError } from './not-shared-error.ts'
 
@@ -85,35 +84,17 @@ export class CertificateStore {
     await this.#next(async () => {
       const objects = this.#objects
       if (objects === null) return
-      const newest = await this.#copyAll(objects, () => {
+      const names = await objects.fetch(this.#copied, (name, bytes) => {
         isChanged = true
+        return this.#folder.write(name, bytes)
       })
-      for (const name of this.#folder.names().filter((one) => !newest.has(one))) {
+      for (const name of this.#folder.names().filter((one) => !names.has(one))) {
         if (isPrimary) await objects.save(name, this.#folder.read(name))
         else await this.#folder.remove(name)
         isChanged ||= !isPrimary
       }
     })
     return isChanged
-  }
-
-  /** Again where a newer object took the place of one meanwhile. */
-  async #copyAll(objects: CertObjects, changed: () => void): Promise<Map<string, string>> {
-    for (let tries = 1; ; tries += 1) {
-      const newest = await objects.newest()
-      let isWhole = true
-      const missing = [...newest].filter(([name, key]) => this.#copied.get(name) !== key)
-      for await (const { name, key, bytes } of readAhead(missing, AT_ONCE, ([name, key]) =>
-        objects.read(key).then((bytes) => ({ name, key, bytes })),
-      )) {
-        isWhole &&= bytes !== null
-        if (bytes === null) continue
-        await this.#folder.write(name, bytes)
-        this.#copied.set(name, key)
-        changed()
-      }
-      if (isWhole || tries === TRIES) return newest
-    }
   }
 
   /** Seals every key again, for `svc key rotate-secret`. Skips keys that cannot be opened: they were lost before. */
@@ -194,8 +175,6 @@ type StoredHost = Omit<HostRecord, 'certificate'> & {
 type StoredAccount = { directory: string; url: string | null; keySealed: string }
 
 const MAX_NAME = 200
-const TRIES = 5
-const AT_ONCE = { atOnce: 8, weight: 8, weigh: () => 1 }
 
 const hostContext = (host: string): string => `certificate of ${host}`
 const accountContext = (directory: string): string => `acme account at ${directory}`

@@ -8,6 +8,7 @@ import {
   certOfKey,
 } from '../../domain/store-keys.ts'
 import type { ObjectStore } from '../object-store.ts'
+import { readAhead } from '../read-ahead.ts'
 import { StoreError } from './error.ts'
 
 type Options = { store: ObjectStore; epoch: () => number }
@@ -16,6 +17,7 @@ type Options = { store: ObjectStore; epoch: () => number }
 export const MAX_CERT_BYTES = 256 * 1024
 const MAX_ANSWER_BYTES = 4 * 1024
 const TRIES = 5
+const AT_ONCE = { atOnce: 8, weight: 8, weigh: () => 1 }
 
 /**
  * The files of `DATA_DIR/certs` in the object store, byte for byte. No object is written over: the newest one of a name counts.
@@ -29,6 +31,30 @@ export class CertObjects {
   constructor({ store, epoch }: Options) {
     this.#store = store
     this.#epoch = epoch
+  }
+
+  /**
+   * Gives each newest object to `write` that is not among the `known` ones, by file name, and adds it there. Again where a newer
+   * one took its place meanwhile. Returns all names.
+   */
+  async fetch(
+    known: Map<string, string>,
+    write: (name: string, bytes: Uint8Array) => Promise<void>,
+  ): Promise<Set<string>> {
+    for (let tries = 1; ; tries += 1) {
+      const newest = await this.newest()
+      const missing = [...newest].filter(([name, key]) => known.get(name) !== key)
+      let isWhole = true
+      for await (const { name, key, bytes } of readAhead(missing, AT_ONCE, ([name, key]) =>
+        this.read(key).then((bytes) => ({ name, key, bytes })),
+      )) {
+        isWhole &&= bytes !== null
+        if (bytes === null) continue
+        await write(name, bytes)
+        known.set(name, key)
+      }
+      if (isWhole || tries === TRIES) return new Set(newest.keys())
+    }
   }
 
   /** The key of the newest object of each file name. */

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { DurableFile, syncFolder } from '../../platform/durable-file.ts'
-import { makeFolder } from '../../platform/owner.ts'
+import { DurableFile, syncFolder } from './durable-file.ts'
+import { makeFolder } from './owner.ts'
 
 /** The files of `DATA_DIR/certs`, written atomically. */
 export class CertFolder {
