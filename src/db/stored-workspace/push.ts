@@ -51,7 +51,7 @@ export async function pushWorkspace(
     await pushCertificates(store, push.dataDir)
     beginUnchanged(db.sqlite)
     await pushDatabase(store, file, { ...push, timestamp: Date.parse(createdAt) })
-    await writeMarker(push.dataDir, { store: id, number: 1, seen: 1 })
+    await writeMarker(push.dataDir, { store: id, number: 1, seen: 1, isWhole: true })
     return pushed
   } finally {
     db.close()

@@ -13,7 +13,8 @@ export function keepMarker(dataDir: string, store: string, seen: () => number) {
   let writing: Promise<void> = Promise.resolve()
   const write = (): Promise<void> => {
     written = seen()
-    const marker = { store, number, seen: written }
+    // With its log the file is what SQLite opens after a crash.
+    const marker = { store, number, seen: written, isWhole: true }
     writing = writing.catch(() => {}).then(() => writeMarker(dataDir, marker))
     return writing
   }

@@ -5,6 +5,7 @@ import { storeOf } from '../../platform/object-store/of-config.ts'
 import { readStoreFile } from '../../platform/object-store/store-file.ts'
 import { type ObjectStore, openObjectStore, StoreError } from '../../platform/object-store.ts'
 import { ServeError } from '../listeners.ts'
+import { requireCertificateKey } from './certificate-key.ts'
 
 /** The store that the settings name, and its id. Throws as `asStartFailure`. */
 export async function reachStore(
@@ -12,6 +13,7 @@ export async function reachStore(
   now: () => number,
   writer: string,
 ): Promise<{ store: ObjectStore; storeId: string; activity: StoreActivity }> {
+  requireCertificateKey(config)
   const activity = new StoreActivity()
   const onRequest = (op: string, result: string, ms: number) => activity.note(op, result, ms)
   const store = openObjectStore({ ...storeOf(config), now, writer, onRequest })

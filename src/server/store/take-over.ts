@@ -55,7 +55,7 @@ async function tryOnce(
   const file = join(dataDir, 'svc.db')
   const { number } = await asStartFailure(() => bringUpToDate(store, storeId, file, dataDir))
   // Until the store has what is written now: see `keepMarker`.
-  await writeMarker(dataDir, { store: storeId, number: 0, seen: number })
+  await writeMarker(dataDir, { store: storeId, number: 0, seen: number, isWhole: true })
   const openedAt = source.now()
   const db = openDb(file, openedAt, { isShipped: true })
   refuseLitestream(db)

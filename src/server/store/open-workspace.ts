@@ -2,27 +2,22 @@ import type { Config } from '../../config/config.ts'
 import { storeWarning } from '../../config/store.ts'
 import type { Machine } from '../../context.ts'
 import { createLog } from '../../platform/log.ts'
-import type { CertificateStorage } from '../listener-certificates.ts'
-import { keepToOurselves, type OpenedContext, openOn, systemNow } from '../open-context.ts'
+import { startDuties } from '../duties.ts'
+import { contextOn, keepToOurselves, openParts, systemNow } from '../open-context.ts'
+import { prepare } from '../prepare.ts'
+import type { Workspace } from '../workspace.ts'
+import { createStoreApp } from './app.ts'
 import { startBeating } from './beat.ts'
+import { openControl } from './control.ts'
 import { reachStore } from './open-store.ts'
 import { takeOver } from './take-over.ts'
 
-export type OpenedWorkspace = OpenedContext & {
-  /** Resolves when another machine has taken over. */
-  deposed: Promise<void>
-  /** Where certificates are besides the data directory. */
-  storage: CertificateStorage
-  /** Ships what is left, before `close`. */
-  ship(): Promise<void>
-}
-
-/** As `openContext`, of a workspace in an object store: this machine is its primary then. contract 18 §1, §5. */
-export async function openWorkspace(
+/** The workspace in an object store: this machine is its primary then. contract 18 §1, §5. */
+export async function openStoredWorkspace(
   config: Config,
   version: string,
   write: (text: string) => void,
-): Promise<OpenedWorkspace> {
+): Promise<Workspace> {
   keepToOurselves()
   const now = systemNow
   const newId = () => Bun.randomUUIDv7()
@@ -31,10 +26,10 @@ export async function openWorkspace(
   if (warning !== null) log.warn(warning)
   const { store, storeId, activity } = await reachStore(config, now, newId())
   let role: ReturnType<Machine['role']> = 'primary'
-  const deposed = Promise.withResolvers<void>()
+  let end = async () => {}
   const onDeposed = () => {
     role = 'standby'
-    deposed.resolve()
+    void end()
   }
   const primary = await takeOver(config, { now, newId, log }, { store, storeId, onDeposed })
   const { db, secretKeys, epoch, shipper } = primary
@@ -46,6 +41,9 @@ export async function openWorkspace(
     primary: () => (role === 'primary' ? { name: config.machineName, url: config.machineUrl } : null),
     state: () => shipper.state(),
     heardAt: () => activity.heardAt,
+    store,
+    activity,
+    counts: { takeovers: 1, forwarded: { answered: 0, unreachable: 0 } },
   }
   const stopBeating = startBeating({
     store,
@@ -57,11 +55,23 @@ export async function openWorkspace(
     isPrimary: () => role === 'primary',
   })
   const storage = { store, epoch: () => epoch }
-  const parts = { version, write, secretKeys, db, machine, store: storage }
-  return { ...(await openOn(config, parts)), deposed: deposed.promise, storage, ship }
-
-  async function ship(): Promise<void> {
-    await primary.stop()
-    await stopBeating()
+  const parts = await openParts(config, { version, write, store: storage })
+  const ctx = contextOn(parts, { db, secretKeys, machine })
+  await prepare(ctx)
+  return {
+    serving: { ctx, app: createStoreApp(ctx, machine), storage, certificates: null },
+    listensOn: parts.listensOn,
+    async begin() {
+      const [stopDuties, stopControl] = await Promise.all([startDuties(ctx), openControl(ctx)])
+      end = () => Promise.all([stopDuties(), stopControl()]).then(() => {})
+      if (machine.role() !== 'primary') void end()
+    },
+    end: () => end(),
+    async close() {
+      await primary.stop()
+      await stopBeating()
+      parts.close()
+      db.close()
+    },
   }
 }
