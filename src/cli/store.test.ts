@@ -120,7 +120,7 @@ describe('push', () => {
       'p/packs/pack-2',
       'p/svc.json',
     ])
-    expect(readMarker(at('data'))).toEqual({ store: id, number: 1, seen: 1 })
+    expect(readMarker(at('data'))).toEqual({ store: id, number: 1, seen: 1, isWhole: true })
     expect(existsSync(at('data', 'blobs', largePath))).toBe(true)
     expect(await svc('store check')).toEqual({ code: 0, out: 'all is well\n', err: '' })
     expect(await svc('store check --quick')).toEqual({ code: 0, out: 'all is well\n', err: '' })

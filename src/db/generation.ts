@@ -65,16 +65,19 @@ const others = new WeakMap<Db, number>()
 /** Increases with each detected write of another process. */
 export const writesOfOthers = (db: Db): number => others.get(db) ?? 0
 
+/** What is cached of the database may be stale. */
+export function noteWriteOfOthers(db: Db): void {
+  db.writes += 1
+  others.set(db, writesOfOthers(db) + 1)
+}
+
 /** Invalidates the caches when another process wrote (`svc admin` on the same data directory). */
 export function watchOtherWriters(db: Db, everyMs = 1000): () => void {
   const version = db.sqlite.query<{ data_version: number }, []>('PRAGMA data_version')
   let last = version.get()?.data_version
   const timer = setInterval(() => {
     const seen = version.get()?.data_version
-    if (seen !== last) {
-      db.writes += 1
-      others.set(db, writesOfOthers(db) + 1)
-    }
+    if (seen !== last) noteWriteOfOthers(db)
     last = seen
   }, everyMs)
   timer.unref()

@@ -73,7 +73,7 @@ const holdLog = (path: string): Hold =>
   (require('./replication/holds.ts') as typeof import('./replication/holds.ts')).holdLog(path)
 
 /** Loads drizzle on first use: that takes 5 ms, which the first file after a start need not wait for. */
-function withOrm(sqlite: Database, parts: Pick<Db, 'isInPlace' | 'log' | 'hold'>): Db {
+export function withOrm(sqlite: Database, parts: Pick<Db, 'isInPlace' | 'log' | 'hold'>): Db {
   let orm: Orm | undefined
   const db: Db = {
     get orm() {

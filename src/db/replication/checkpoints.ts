@@ -88,9 +88,13 @@ export class Checkpoints {
     if (snapshot !== null) this.#run(() => this.#copy(snapshot).finally(() => snapshot.hold.release()))
   }
 
+  /** Nothing is copied into the file any more when it resolves, unless more is kept. */
+  async rest(): Promise<void> {
+    await this.#running
+  }
+
   /** Copies the rest, as far as it is in the store, and lets the database be closed: false if something is not. */
   async end(): Promise<boolean> {
-    await this.#running
     if (!this.#isShipped()) return false
     if (this.#objects > 0) this.#beginAnew()
     await this.#running

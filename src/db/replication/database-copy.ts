@@ -3,6 +3,7 @@ import { applyLtx } from '../../platform/ltx/apply.ts'
 import { LtxDecoder } from '../../platform/ltx/decode.ts'
 import { LtxError, type LtxHeader } from '../../platform/ltx/format.ts'
 import { handOverOpen } from '../../platform/owner.ts'
+import { pageSizeOf } from './file-header.ts'
 import { damaged } from './log-error.ts'
 
 /** Bytes of an object, as often as they are asked for. */
@@ -109,7 +110,8 @@ async function* checkedAsTheyCome(key: string, pieces: Pieces): AsyncGenerator<U
   }
 }
 
-async function asDamage<T>(key: string, work: () => Promise<T>): Promise<T> {
+/** What an object holds that is no LTX file, or a damaged one. */
+export async function asDamage<T>(key: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
@@ -117,21 +119,9 @@ async function asDamage<T>(key: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
-function requireNamed({ key, first, last }: Named, header: LtxHeader): void {
+export function requireNamed({ key, first, last }: Named, header: LtxHeader): void {
   if (header.first !== first || header.last !== last)
     throw damaged(key, `it holds the transactions ${header.first} to ${header.last}`)
-}
-
-const DATABASE_HEADER = 100
-const NAME = 'SQLite format 3\0'
-
-/** Of a database file; null for any other. */
-export function pageSizeOf(fd: number): number | null {
-  const bytes = Buffer.alloc(DATABASE_HEADER)
-  if (readSync(fd, bytes, 0, DATABASE_HEADER, 0) < DATABASE_HEADER) return null
-  if (bytes.subarray(0, NAME.length).toString('latin1') !== NAME) return null
-  const size = bytes.readUInt16BE(16)
-  return size === 1 ? 65_536 : size
 }
 
 async function* oneOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {

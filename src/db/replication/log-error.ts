@@ -1,3 +1,5 @@
+import { messageOf } from '../../domain/errors.ts'
+
 export type LogErrorKind =
   /** An object of the log or a base that is cut, changed, or not what its name says. */
   | 'damaged'
@@ -7,6 +9,8 @@ export type LogErrorKind =
   | 'behind'
   /** The data directory is a copy of another store, or a workspace of its own. */
   | 'not_ours'
+  /** The disk failed while pages were put into the file. */
+  | 'torn'
 
 /** Why the log of the object store cannot be used. The message is for an operator and names the key. */
 export class LogError extends Error {
@@ -21,6 +25,11 @@ export class LogError extends Error {
   get isSetting(): boolean {
     return this.kind === 'behind' || this.kind === 'not_ours'
   }
+
+  /** Whether a follower goes on when it takes the database anew. */
+  get isMended(): boolean {
+    return this.kind === 'missing' || this.kind === 'torn'
+  }
 }
 
 export const damaged = (key: string, why: string): LogError =>
@@ -28,3 +37,18 @@ export const damaged = (key: string, why: string): LogError =>
 
 export const missing = (key: string, why: string): LogError =>
   new LogError('missing', `the log in the object store has a gap: "${key}" is not there, ${why}`)
+
+export const behind = (end: number, seen: number): LogError =>
+  new LogError(
+    'behind',
+    `the log in the object store ends at ${end}, but this data directory has seen ${seen}: an older copy of the store was put back. Put the newer one back, or use an empty DATA_DIR to go on from ${end}`,
+  )
+
+export const torn = (path: string, cause: unknown): LogError =>
+  new LogError('torn', `${path} could not be written: ${messageOf(cause)}`, { cause })
+
+export const anotherLog = (key: string): LogError =>
+  new LogError(
+    'behind',
+    `"${key}" in the object store is not the one that this data directory has: an older copy of the store was put back, and written on. Put the newer one back, or use an empty DATA_DIR to go on from there`,
+  )

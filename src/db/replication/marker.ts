@@ -13,6 +13,11 @@ export type Marker = {
   number: number
   /** The highest number that is known to have been in the store. */
   seen: number
+  /**
+   * Whether the file, together with SQLite's own log where there is one, is the database as it once was, so that it can be read
+   * without the store; without such a log it is at `number` exactly, if that is not 0. False while pages are put into it.
+   */
+  isWhole: boolean
 }
 
 /** Null: the data directory is no copy of a store. Throws `DataDirError` for a marker that cannot be read. */
@@ -34,13 +39,13 @@ export function readMarker(dataDir: string): Marker | null {
 }
 
 /** Durable when it resolves. One at a time. */
-export async function writeMarker(dataDir: string, { store, number, seen }: Marker): Promise<void> {
+export async function writeMarker(dataDir: string, { store, number, seen, isWhole }: Marker): Promise<void> {
   const path = join(dataDir, MARKER_FILE)
   const partial = `${path}.partial`
   const file = await open(partial, 'w', 0o600)
   try {
     handOver(partial)
-    await file.writeFile(`${JSON.stringify({ store, number, seen })}\n`)
+    await file.writeFile(`${JSON.stringify({ store, number, seen, isWhole })}\n`)
     await file.sync()
   } finally {
     await file.close()
@@ -57,9 +62,9 @@ function parse(text: string): Marker | null {
     return null
   }
   if (typeof value !== 'object' || value === null) return null
-  const { store, number, seen } = value as Record<string, unknown>
+  const { store, number, seen, isWhole } = value as Record<string, unknown>
   return typeof store === 'string' && isNumber(number) && isNumber(seen) && number <= seen
-    ? { store, number, seen }
+    ? { store, number, seen, isWhole: isWhole === true }
     : null
 }
 

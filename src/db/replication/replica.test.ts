@@ -57,7 +57,7 @@ describe('the file becomes the end of the log', () => {
     grown(5)
     expect(await bring()).toEqual({ number: 5, isNew: false })
     expect(isCopy()).toBe(true)
-    expect(readMarker(dataDir)).toEqual({ store: 'store-1', number: 5, seen: 5 })
+    expect(readMarker(dataDir)).toEqual({ store: 'store-1', number: 5, seen: 5, isWhole: true })
     primary.ship('DELETE FROM t WHERE id > 1', 'VACUUM')
     grown(9)
     server.requests.length = 0
@@ -91,7 +91,7 @@ describe('the file becomes the end of the log', () => {
 
   test('a store without a database leaves none here', async () => {
     expect(await bring()).toEqual({ number: 0, isNew: true })
-    expect(readMarker(dataDir)).toEqual({ store: 'store-1', number: 0, seen: 0 })
+    expect(readMarker(dataDir)).toEqual({ store: 'store-1', number: 0, seen: 0, isWhole: false })
     // Begun here, and never shipped.
     new Database(file).run('CREATE TABLE never (a)')
     expect(await bring()).toEqual({ number: 0, isNew: true })
@@ -121,7 +121,7 @@ describe('the file becomes the end of the log', () => {
   test('the marker is a lower bound: what the file holds already is applied again', async () => {
     grown(6)
     await bring()
-    await writeMarker(dataDir, { store: 'store-1', number: 2, seen: 6 })
+    await writeMarker(dataDir, { store: 'store-1', number: 2, seen: 6, isWhole: true })
     expect(await bring()).toEqual({ number: 6, isNew: false })
     expect(isCopy()).toBe(true)
   })
@@ -263,7 +263,7 @@ describe('what cannot be gone by stops with its key', () => {
   ])('%s', async (_, fault, what) => {
     grown(2)
     server.fault = ({ key }) => (key === `p/${logKey(2)}` ? fault : undefined)
-    expect(await refusal(bring(storeAt(server, { timeoutMs: 150 })))).toContain(what)
+    expect(await refusal(bring(storeAt(server, { timeoutMs: 500 })))).toContain(what)
     expect(existsSync(file)).toBe(false)
     server.fault = () => undefined
     expect(await bring()).toEqual({ number: 2, isNew: false })
@@ -286,7 +286,7 @@ describe('what cannot be gone by stops with its key', () => {
     grown(2)
     writeFileSync(file, 'own')
     expect(await refusal()).toContain('not_ours: ')
-    await writeMarker(dataDir, { store: 'store-2', number: 1, seen: 1 })
+    await writeMarker(dataDir, { store: 'store-2', number: 1, seen: 1, isWhole: true })
     expect(await refusal()).toContain('is a copy of the store store-2, not of store-1')
     expect(readFileSync(file, 'utf8')).toBe('own')
     writeFileSync(join(dataDir, 'replica.json'), '{"store":')

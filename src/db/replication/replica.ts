@@ -6,7 +6,7 @@ import { syncFolder } from '../../platform/durable-file.ts'
 import type { ObjectStore } from '../../platform/object-store.ts'
 import { DatabaseCopy } from './database-copy.ts'
 import { applyLog, withObject } from './fetch-log.ts'
-import { LogError, missing } from './log-error.ts'
+import { behind, LogError, missing } from './log-error.ts'
 import { type Base, type LogRange, lastOf, listBases, listLog } from './log-objects.ts'
 import { type Marker, readMarker, writeMarker } from './marker.ts'
 import { untilStill } from './until-still.ts'
@@ -25,7 +25,7 @@ export async function bringUpToDate(
   const marker = readMarker(dataDir)
   refuseOthers(marker, storeId, file, dataDir)
   for (const left of ['-object', '-incoming', '-incoming-object']) await rm(`${file}${left}`, { force: true })
-  const known = marker ?? { store: storeId, number: 0, seen: 0 }
+  const known = marker ?? { store: storeId, number: 0, seen: 0, isWhole: false }
   const number = (await goOn(store, known, file, dataDir)) ?? (await beginAnew(store, known, file, dataDir))
   return { number, isNew: number === 0 }
 }
@@ -108,8 +108,8 @@ async function goOn(
   const copy = DatabaseCopy.open(file)
   if (copy === null) return null
   try {
+    await writeMarker(dataDir, { ...known, seen: end, isWhole: false })
     await dropLocalLog(file)
-    await writeMarker(dataDir, { ...known, seen: end })
     await applyLog(store, copy, { range, after: known.number })
     copy.sync()
   } catch (error) {
@@ -118,7 +118,7 @@ async function goOn(
   } finally {
     copy.close()
   }
-  await writeMarker(dataDir, { store: known.store, number: end, seen: end })
+  await writeMarker(dataDir, { store: known.store, number: end, seen: end, isWhole: true })
   return end
 }
 
@@ -128,6 +128,8 @@ async function beginAnew(store: ObjectStore, known: Marker, file: string, dataDi
     requireSeen(end, known)
     await writeMarker(dataDir, { ...known, seen: end })
   })
+  const { seen } = readMarker(dataDir) ?? known
+  await writeMarker(dataDir, { ...known, seen, isWhole: false })
   await dropLocalLog(file)
   if (copied === null) {
     await rm(file, { force: true })
@@ -136,19 +138,15 @@ async function beginAnew(store: ObjectStore, known: Marker, file: string, dataDi
   await rename(incoming, file)
   await syncFolder(dirname(file))
   const { number } = copied
-  await writeMarker(dataDir, { store: known.store, number, seen: number })
+  await writeMarker(dataDir, { store: known.store, number, seen: number, isWhole: true })
   return number
 }
 
 /** What SQLite had in its log was either shipped, and comes from the store, or never acknowledged. */
 async function dropLocalLog(file: string): Promise<void> {
-  for (const beside of ['-wal', '-shm']) await rm(`${file}${beside}`, { force: true })
+  for (const beside of ['-wal', '-shm', '-journal']) await rm(`${file}${beside}`, { force: true })
 }
 
 function requireSeen(end: number, { seen }: Marker): void {
-  if (end < seen)
-    throw new LogError(
-      'behind',
-      `the log in the object store ends at ${end}, but this data directory has seen ${seen}: an older copy of the store was put back. Put the newer one back, or use an empty DATA_DIR to go on from ${end}`,
-    )
+  if (end < seen) throw behind(end, seen)
 }

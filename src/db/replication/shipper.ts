@@ -163,6 +163,7 @@ class LogShipper implements Shipper {
     clearTimeout(giveUp)
     this.#stopping.abort()
     await this.#making
+    await this.#checkpoints.rest()
     this.#isWhole = !this.#isDeposed && this.#batch === null && (await this.#checkpoints.end())
     this.#holds.close()
   }

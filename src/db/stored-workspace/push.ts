@@ -48,7 +48,7 @@ export async function pushWorkspace(
     const pushed = await pushContents(store, db.sqlite, push)
     beginUnchanged(db.sqlite)
     await pushDatabase(store, file, { ...push, timestamp: Date.parse(createdAt) })
-    await writeMarker(push.dataDir, { store: id, number: 1, seen: 1 })
+    await writeMarker(push.dataDir, { store: id, number: 1, seen: 1, isWhole: true })
     return pushed
   } finally {
     db.close()

@@ -4,7 +4,7 @@ import { DurableFile } from '../../platform/durable-file.ts'
 import { LtxEncoder } from '../../platform/ltx/encode.ts'
 import { lockPage } from '../../platform/ltx/format.ts'
 import { makeFolder } from '../../platform/owner.ts'
-import { pageSizeOf } from '../replication/database-copy.ts'
+import { pageSizeOf } from '../replication/file-header.ts'
 
 /** Writes a database file that has no log and nobody uses as the first object of a store's log. */
 export async function writeWholeLtx(database: string, path: string, timestamp: number): Promise<void> {

@@ -13,7 +13,8 @@ export function keepMarker(dataDir: string, store: string, seen: () => number) {
   let writing: Promise<void> = Promise.resolve()
   const write = (): Promise<void> => {
     written = seen()
-    const marker = { store, number, seen: written }
+    // With its log the file is what SQLite opens after a crash.
+    const marker = { store, number, seen: written, isWhole: true }
     writing = writing.catch(() => {}).then(() => writeMarker(dataDir, marker))
     return writing
   }
@@ -28,6 +29,7 @@ export function keepMarker(dataDir: string, store: string, seen: () => number) {
       number = shipped
       return write()
     },
+    fileHas: () => number,
     /** Not written again afterwards. */
     async stop({ isWhole }: { isWhole: boolean }): Promise<void> {
       clearInterval(timer)
