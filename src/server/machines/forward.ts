@@ -7,6 +7,7 @@ import { notPrimary, primaryUnreachable } from '../../domain/store-errors.ts'
 import type { Arrival } from '../../http/arrival.ts'
 import { isWebSocket, joinSockets } from '../../http/join-sockets.ts'
 import { headersOfHead, relayed, Silence } from '../../http/relayed.ts'
+import { forwardCounts } from '../../modules/machines/forward-counts.ts'
 import { readExtraCas } from '../../platform/outbound/ca.ts'
 import { OutboundError } from '../../platform/outbound/error.ts'
 import type { OutboundResponse } from '../../platform/outbound.ts'
@@ -114,9 +115,12 @@ export class Forwarder {
 
   #relay(method: string, answer: OutboundResponse, silence: Silence): Response {
     const headers = headersFrom(answer.headers)
-    const broken = (error: unknown) =>
+    const counts = forwardCounts(this.#ctx)
+    const broken = (error: unknown) => {
+      counts.broken += 1
       this.#ctx.log.warn('the primary did not send a complete answer', { error })
-    this.#machine.counts.forwarded.answered += 1
+    }
+    counts.answered += 1
     return relayed(method, answer, method === 'HEAD' ? headersOfHead(headers) : headers, { silence, broken })
   }
 
@@ -125,7 +129,7 @@ export class Forwarder {
       return new AppError('invalid', error.message)
     if (!isFailure(error)) return error
     if (!request.signal.aborted) {
-      this.#machine.counts.forwarded.unreachable += 1
+      forwardCounts(this.#ctx).unreachable += 1
       this.#ctx.log.warn('the primary cannot be reached', { error })
     }
     if (error instanceof AppError) return error
