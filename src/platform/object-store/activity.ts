@@ -5,7 +5,7 @@ export const STORE_BUCKETS_MS = [
 
 /** What became of the requests to the store, since the process started. */
 export class StoreActivity {
-  /** `performance.now()` of the last answer, a refusal too; minus infinity before the first. */
+  /** `performance.now()` of the last answer that says what is in the store; minus infinity before the first. */
   heardAt = Number.NEGATIVE_INFINITY
   readonly durations: number[] = Array(STORE_BUCKETS_MS.length + 1).fill(0)
   durationSumMs = 0
@@ -13,7 +13,7 @@ export class StoreActivity {
 
   /** `result` is `ok`, the status of a refusal, or what went wrong. */
   note(op: string, result: string, ms: number): void {
-    if (result === 'ok' || /^[1-4]\d\d$/.test(result)) this.heardAt = performance.now()
+    if (TELLING.has(result)) this.heardAt = performance.now()
     const ofOp = this.#results.get(op) ?? new Map<string, number>()
     this.#results.set(op, ofOp.set(result, (ofOp.get(result) ?? 0) + 1))
     const found = STORE_BUCKETS_MS.findIndex((max) => ms <= max)
@@ -29,3 +29,6 @@ export class StoreActivity {
     )
   }
 }
+
+/** Whom the store does not let in any more hears nothing from it. */
+const TELLING: ReadonlySet<string> = new Set(['ok', '304', '404', '409', '412', '416'])

@@ -7,7 +7,6 @@ import { loadConfig } from '../../config/config.ts'
 import { openFollowed } from '../../db/followed.ts'
 import type { Db } from '../../db/open.ts'
 import { type Following, startFollowing } from '../../db/replication/follower.ts'
-import { leaveShippedFile } from '../../db/replication/leave-file.ts'
 import type { LogError } from '../../db/replication/log-error.ts'
 import { bringUpToDate } from '../../db/replication/replica.ts'
 import { AppError } from '../../domain/errors.ts'
@@ -179,21 +178,23 @@ class Machine {
     this.following = null
     this.isDown = false
     const life = this.#begin()
-    const place = {
-      store: this.#model.store.client(life.writer),
-      storeId: STORE_ID,
-      onDeposed: () => {
-        this.#model.deposed += 1
-        life.isDeposed = true
-      },
+    const store = this.#model.store.client(life.writer)
+    const onDeposed = () => {
+      this.#model.deposed += 1
+      life.isDeposed = true
     }
+    const dataDir = this.#dir
     const config = loadConfig({
-      env: { ...STORE_ENV, DATA_DIR: this.#dir, SECRET_KEY: SECRET_KEY, MACHINE_NAME: this.#name },
+      env: { ...STORE_ENV, DATA_DIR: dataDir, SECRET_KEY: SECRET_KEY, MACHINE_NAME: this.#name },
     })
     this.#work(async () => {
       await following?.log.stop()
       following?.db.close()
-      const primary = await takeOver(config, SOURCE, place).catch(exitOnly)
+      const end = await bringUpToDate(store, STORE_ID, join(dataDir, 'svc.db'), dataDir).catch(exitOnly)
+      if (this.#life !== life) return
+      if (end === null) return this.crash()
+      const claim = { number: end.number, reason: 'start', onDeposed } as const
+      const primary = await takeOver(config, SOURCE, { store, storeId: STORE_ID }, claim).catch(exitOnly)
       if (this.#life !== life) primary?.shipper.close()
       else if (primary === null) this.crash()
       else {
@@ -212,8 +213,7 @@ class Machine {
     const store = this.#model.store.client(life.writer)
     const [dataDir, file] = [this.#dir, join(this.#dir, 'svc.db')]
     this.#work(async () => {
-      await primary?.stop()
-      if (primary !== null) await leaveShippedFile(file)
+      await primary?.leave()
       primary?.db.close()
       const found = await bringUpToDate(store, STORE_ID, file, dataDir).catch(exitOnly)
       if (this.#life !== life) return
