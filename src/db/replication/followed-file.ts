@@ -3,12 +3,14 @@ import { closeSync, fdatasync, fstatSync, ftruncateSync, openSync } from 'node:f
 import { promisify } from 'node:util'
 import { DataDirError } from '../../domain/data-dir-error.ts'
 import type { LtxHeader } from '../../platform/ltx/format.ts'
+import { nextTurn } from '../../platform/next-turn.ts'
 import { changesOf, markChanged, pageSizeOf } from './file-header.ts'
 import { torn } from './log-error.ts'
 import type { PageSpool } from './page-spool.ts'
 
 const syncData = promisify(fdatasync)
-const HALF_OF_NUMBERS = 2 ** 31
+const NUMBERS = 2 ** 32
+const LOCKED_WAIT_MS = 10
 
 /** An object of the log that is known to be good. */
 export type Change = { header: LtxHeader; pages: PageSpool }
@@ -38,16 +40,29 @@ export class FollowedFile {
   }
 
   /**
-   * Puts it in within this turn, while nobody reads. False without having done anything if somebody reads an older state; a full
-   * disk changes nothing either.
+   * Puts it in within one turn, while nobody reads, and calls `done` in that turn. False if it was stopped before. A full disk
+   * changes nothing.
    */
-  put(change: Change): boolean {
-    if (!this.#lock()) return false
+  async put(change: Change, done: () => void, stop: { readonly aborted: boolean }): Promise<boolean> {
+    const before = this.#size()
     try {
-      this.#write(change)
+      await this.#grow(change, before)
+      // Somebody reads an older state, on another thread or in another process.
+      while (!stop.aborted && !this.#lock()) await Bun.sleep(LOCKED_WAIT_MS)
+    } catch (error) {
+      this.#shrink(before)
+      throw error
+    }
+    if (stop.aborted) {
+      this.#shrink(before)
+      return false
+    }
+    try {
+      this.#overwrite(change, before)
     } finally {
       this.#locker.run('ROLLBACK')
     }
+    done()
     return true
   }
 
@@ -70,27 +85,27 @@ export class FollowedFile {
     }
   }
 
-  #write({ header: { commit }, pages }: Change): void {
-    const before = Math.floor(fstatSync(this.#fd).size / this.pageSize)
-    const changes = (changesOf(this.#fd) + 1) % HALF_OF_NUMBERS
-    this.#grow(pages, before, commit)
+  #size(): number {
+    return Math.floor(fstatSync(this.#fd).size / this.pageSize)
+  }
+
+  /** What needs space comes first, behind the end that readers know of. */
+  async #grow({ header: { commit }, pages }: Change, before: number): Promise<void> {
+    for (const _ of pages.writing(this.#fd, before + 1, commit)) await nextTurn()
+  }
+
+  #shrink(pages: number): void {
+    ftruncateSync(this.#fd, pages * this.pageSize)
+  }
+
+  #overwrite({ header: { commit }, pages }: Change, before: number): void {
     try {
-      pages.writeTo(this.#fd, 1, Math.min(before, commit))
-      ftruncateSync(this.#fd, commit * this.pageSize)
+      const changes = (changesOf(this.#fd) + 1) % NUMBERS
+      for (const _ of pages.writing(this.#fd, 1, Math.min(before, commit)));
+      this.#shrink(commit)
       markChanged(this.#fd, { changes, pages: commit })
     } catch (error) {
       throw torn(this.#path, error)
-    }
-  }
-
-  /** What needs space comes first, where no reader sees it yet. */
-  #grow(pages: PageSpool, before: number, commit: number): void {
-    if (commit <= before) return
-    try {
-      pages.writeTo(this.#fd, before + 1, commit)
-    } catch (error) {
-      ftruncateSync(this.#fd, before * this.pageSize)
-      throw error
     }
   }
 }

@@ -53,11 +53,9 @@ export type Following = {
 /** Puts what a primary ships into the file of `db`, one whole transaction of the log after another. */
 export const startFollowing = (options: FollowingOptions): Following => new LogFollower(options)
 
-const SETTLE_MS = 1_000
 const STUCK_LOOK_MS = 10_000
 /** Those who read what they wrote are not to wait for the next look, and are not to cause one each. */
 const WANTED_LOOK_MS = 100
-const LOCKED_WAIT_MS = 10
 /** A damaged object is fetched once again: it may have been damaged on its way. */
 const TRIES = 2
 
@@ -73,24 +71,29 @@ class LogFollower implements Following {
   readonly #stopping = new AbortController()
   readonly #turn = inTurns(() => this.#look())
   readonly #polls: ReturnType<typeof setInterval>
-  #settling: ReturnType<typeof setTimeout> | undefined
   #seen: number
   #isLooking = false
   #lookedAt = Number.NEGATIVE_INFINITY
   /** By `performance.now()`: when the store was last known to have nothing that is not here. */
   #currentAt = performance.now()
   #isBehind = false
-  #away: unknown
-  #stuck: LogError | undefined
+  /** Of the last look. */
+  #failure: unknown
 
   constructor(options: FollowingOptions) {
-    const { db, file, dataDir, store, storeId, number, pollMs } = options
+    const { db, file, dataDir, store, storeId, number, pollMs, log } = options
     this.#options = options
     this.number = number
     const marker = readMarker(dataDir) ?? { store: storeId, number, seen: number, isWhole: false }
     this.#seen = Math.max(number, marker.seen)
-    this.#marker = new FollowerMarker(dataDir, marker)
     this.#file = new FollowedFile(file)
+    this.#marker = new FollowerMarker({
+      dataDir,
+      marker,
+      number: () => this.number,
+      sync: () => this.#file.sync(),
+      failed: (error) => log.warn('the copy of the database is not on the disk yet', { error }),
+    })
     this.#place = new PlaceInLog(store, this.#stopping.signal)
     this.#readSchema(db)
     this.#polls = setInterval(() => this.#poll(), pollMs)
@@ -99,13 +102,13 @@ class LogFollower implements Following {
   }
 
   state(): ShipperState {
-    const error = this.#stuck ?? this.#away
-    const isCurrent = !this.#isBehind && this.#away === undefined && this.#stuck === undefined
+    const error = this.#failure
+    const isCurrent = !this.#isBehind && error === undefined
     return {
       number: this.number,
       unshippedBytes: 0,
       lagMs: isCurrent ? 0 : Math.round(performance.now() - this.#currentAt),
-      isStoreUp: this.#away === undefined,
+      isStoreUp: !(error instanceof StoreError),
       error: error === undefined ? null : messageOf(error),
     }
   }
@@ -116,26 +119,26 @@ class LogFollower implements Following {
 
   reached(number: number, ms: number): Promise<boolean> {
     if (this.number >= number) return Promise.resolve(true)
-    if (!this.#isLooking && performance.now() - this.#lookedAt >= WANTED_LOOK_MS) void this.#turn()
+    const isGood = this.#failure === undefined && !this.#isLooking
+    if (isGood && performance.now() - this.#lookedAt >= WANTED_LOOK_MS) void this.#turn()
     return this.#waiters.reached(number, ms)
   }
 
   async stop(): Promise<void> {
     clearInterval(this.#polls)
-    clearTimeout(this.#settling)
     if (this.#stopping.signal.aborted) return
     this.#stopping.abort()
     this.#waiters.end()
     await this.#turn()
     try {
-      if (this.#stuck?.kind !== 'torn') await this.#marker.settle(this.number, () => this.#file.sync())
+      await this.#marker.end()
     } finally {
       this.#file.close()
     }
   }
 
   #poll(): void {
-    const isSlow = this.#stuck !== undefined && performance.now() - this.#lookedAt < STUCK_LOOK_MS
+    const isSlow = this.#failure instanceof LogError && performance.now() - this.#lookedAt < STUCK_LOOK_MS
     if (!this.#isLooking && !isSlow) void this.#turn()
   }
 
@@ -158,18 +161,21 @@ class LogFollower implements Following {
   async #takeNext(): Promise<boolean> {
     await this.#place.require(this.number, this.#seen)
     const askedAt = performance.now()
-    const change = await this.#fetch(this.number + 1)
-    if (change === null) {
-      this.#isBehind = false
-      this.#currentAt = askedAt
-      return false
-    }
-    this.#isBehind = true
+    const change = this.isNewer ? await this.#seeNext() : await this.#fetch(this.number + 1)
+    this.#isBehind = change !== null
+    if (!this.#isBehind) this.#currentAt = askedAt
+    if (change === null || change === 'not for us') return false
     try {
-      return !this.isNewer && (await this.#put(change))
+      return await this.#put(change)
     } finally {
       change.pages.discard()
     }
+  }
+
+  async #seeNext(): Promise<'not for us' | null> {
+    const call = { patienceMs: 0, signal: this.#stopping.signal }
+    const found = await this.#options.store.head(logKey(this.number + 1), call)
+    return found === null ? null : 'not for us'
   }
 
   async #fetch(number: number): Promise<Fetched | null> {
@@ -185,15 +191,11 @@ class LogFollower implements Following {
   }
 
   async #put(change: Fetched): Promise<boolean> {
-    const { signal } = this.#stopping
     this.#seen = Math.max(this.#seen, change.header.last)
     await this.#marker.touch(this.#seen)
-    this.#settleSoon()
-    // Somebody reads an older state, on another thread or in another process.
-    for (; !signal.aborted && !this.#file.put(change); ) await Bun.sleep(LOCKED_WAIT_MS)
-    if (signal.aborted) return false
-    this.#applied(change)
-    return !this.isNewer
+    const isPut = await this.#file.put(change, () => this.#applied(change), this.#stopping.signal)
+    this.#marker.touched()
+    return isPut && !this.isNewer
   }
 
   /** In the same turn as the pages, so that nobody sees the one without the other. */
@@ -223,43 +225,23 @@ class LogFollower implements Following {
     )
   }
 
-  #settleSoon(): void {
-    if (this.#settling !== undefined || this.#stopping.signal.aborted) return
-    this.#settling = setTimeout(() => {
-      this.#marker
-        .settle(this.number, () => this.#file.sync())
-        .catch((error) =>
-          this.#options.log.warn('the copy of the database is not on the disk yet', { error }),
-        )
-        .finally(() => {
-          this.#settling = undefined
-        })
-    }, SETTLE_MS)
-    this.#settling.unref()
-  }
-
   #succeeded(): void {
-    const { log } = this.#options
-    if (this.#away !== undefined) log.info('the object store can be read again', { number: this.number })
-    if (this.#stuck !== undefined) log.info('the log goes on', { number: this.number })
-    this.#away = undefined
-    this.#stuck = undefined
+    if (this.#failure !== undefined)
+      this.#options.log.info('the log is followed again', { number: this.number })
+    this.#failure = undefined
   }
 
   #failed(error: unknown): void {
+    const { log, onStuck } = this.#options
+    const before = this.#failure
+    this.#failure = error ?? new Error('the object store failed')
     this.#place.doubt()
-    if (!(error instanceof LogError)) {
-      if (this.#away === undefined)
-        this.#options.log.error('the log cannot be followed: what is shown here may be old', { error })
-      this.#away = error ?? new Error('the object store failed')
-      return
-    }
-    const isKnown = this.#stuck?.message === error.message
-    this.#away = undefined
-    this.#stuck = error
-    if (isKnown) return
-    this.#options.log.error('the log cannot be followed any more', { error })
-    this.#options.onStuck?.(error)
+    if (error instanceof LogError) {
+      if (before instanceof LogError && before.message === error.message) return
+      log.error('the log cannot be followed any more', { error })
+      onStuck?.(error)
+    } else if (before === undefined)
+      log.error('the log cannot be followed now: what is shown here may be old', { error })
   }
 }
 

@@ -31,13 +31,15 @@ export class PageSpool {
     this.#numbers.push(number)
   }
 
-  /** Writes the pages from `first` to `last`, those that follow one another together. */
-  writeTo(database: number, first: number, last: number): void {
+  /** Writes the pages from `first` to `last`, those that follow one another together. Yields after each block. */
+  *writing(database: number, first: number, last: number): Generator<void> {
     const end = this.#indexOf(last + 1)
     for (let at = this.#indexOf(first); at < end; ) {
-      const blockEnd = Math.min(end, (Math.floor(at / this.#perBlock) + 1) * this.#perBlock)
-      const block = this.#block(Math.floor(at / this.#perBlock))
+      const index = Math.floor(at / this.#perBlock)
+      const blockEnd = Math.min(end, (index + 1) * this.#perBlock)
+      const block = this.#block(index)
       while (at < blockEnd) at = this.#writeRun(database, block, at, blockEnd)
+      yield
     }
   }
 
