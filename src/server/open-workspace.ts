@@ -4,6 +4,7 @@ import { createApp } from './app.ts'
 import { startDuties } from './duties.ts'
 import { openContext } from './open-context.ts'
 import { prepare } from './prepare.ts'
+import { Serving } from './serving.ts'
 import type { Workspace } from './workspace.ts'
 
 /** A data directory, or the workspace in the object store that the settings name. */
@@ -27,7 +28,7 @@ async function openDirectory(
   await prepare(ctx)
   let stopDuties = async () => {}
   return {
-    serving: { ctx, app: createApp(ctx) },
+    serving: new Serving(ctx, createApp(ctx)),
     listensOn,
     async begin() {
       stopDuties = await startDuties(ctx)

@@ -2,7 +2,7 @@ import type { Context } from '../../context.ts'
 import { notPrimary } from '../../domain/store-errors.ts'
 import { onePer } from '../../platform/one-per.ts'
 import type { Health, HealthCheck } from './model.ts'
-import { probeDatabase } from './queries.ts'
+import { probeCopy, probeDatabase } from './queries.ts'
 
 export type { Health } from './model.ts'
 
@@ -22,7 +22,7 @@ export function probe(ctx: Context): Promise<Health> {
 
 async function tryAll(ctx: Context): Promise<Health> {
   const [database, storage] = await Promise.all([
-    check(ctx, 'database', () => probeDatabase(ctx.db)),
+    check(ctx, 'database', () => (isWriter(ctx) ? probeDatabase : probeCopy)(ctx.db)),
     check(ctx, 'storage', () => ctx.blobs.probe()),
   ])
   const isOk = database.status === 'ok' && storage.status === 'ok'
@@ -36,6 +36,8 @@ async function tryAll(ctx: Context): Promise<Health> {
     : { status: 'error', message: 'The object store does not answer; the log says why' }
   return { ...found, role: ctx.machine.role(), checks: { database, storage, store } }
 }
+
+const isWriter = ({ machine }: Context): boolean => machine === null || machine.role() === 'primary'
 
 /** Throws where no write would be taken now. contract 18 §7. */
 export function requirePrimary(ctx: Context): { role: 'primary'; epoch: number } {

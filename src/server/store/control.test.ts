@@ -18,7 +18,7 @@ let folder: string
 beforeEach(async () => {
   app = await storeApp({}, { isOnDisk: true })
   folder = app.ctx.config.dataDir
-  stop = openControl(app.ctx)
+  stop = openControl(() => app.ctx)
 })
 afterEach(async () => {
   await stop()
