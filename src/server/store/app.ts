@@ -1,5 +1,6 @@
 import type { Context, Machine } from '../../context.ts'
 import { type App, createApp } from '../app.ts'
+import { forSenders } from '../machines/senders.ts'
 import { createDeposedDoor } from './deposed-door.ts'
 import { behindGate } from './gate.ts'
 
@@ -7,8 +8,9 @@ import { behindGate } from './gate.ts'
 export function createStoreApp(ctx: Context, machine: Machine): App {
   const app = createApp(ctx, (answer) => behindGate(ctx, answer))
   const deposed = createDeposedDoor(ctx, app)
+  const primary = forSenders(ctx, app)
   return {
     fetch: (request, peer) =>
-      machine.role() === 'primary' ? app.fetch(request, peer) : deposed(request, peer),
+      machine.role() === 'primary' ? primary(request, peer) : deposed(request, peer),
   }
 }

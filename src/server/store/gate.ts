@@ -3,10 +3,12 @@ import { AppError } from '../../domain/errors.ts'
 import { isSafe } from '../../domain/safe-methods.ts'
 import { storeUnreachable } from '../../domain/store-errors.ts'
 import type { Arrival } from '../../http/arrival.ts'
+import { keepFromCdn } from '../../site/cdn-mark.ts'
 import { resolveHost } from '../../site/resolve-site.ts'
 import { isOurs } from '../../site/serve-asset.ts'
 import type { Answering } from '../front-door.ts'
 import { loadEndpoints } from '../load-endpoints.ts'
+import { writtenAtCookie } from '../machines/written-at.ts'
 
 /**
  * No answer to a request during which something was written leaves before the object store has it; while that cannot be,
@@ -36,11 +38,26 @@ async function onceShipped(ctx: Context, arrival: Arrival, response: Response): 
     const refusal = ctx.db.log.refusal()
     if (refusal !== null) throw refusal
     await ctx.db.log.sync()
-    return response
+    return toldWhere(ctx, arrival, response)
   } catch (error) {
     void response.body?.cancel().catch(() => {})
     return refused(ctx, arrival, unconfirmed(ctx, error))
   }
+}
+
+/** Other machines may be behind what the visitor has done here. Nothing that shared caches may keep tells of it. */
+function toldWhere(
+  { config, machine }: Context,
+  { method, isSecure }: Arrival,
+  response: Response,
+): Response {
+  const { headers } = response
+  if (config.nodeSecret === null || machine === null) return response
+  if (isSafe(method) && /\bpublic\b/.test(headers.get('cache-control') ?? '')) return response
+  const at = { epoch: machine.epoch(), number: machine.state().number }
+  headers.append('set-cookie', writtenAtCookie(at, isSecure))
+  if (headers.has('cdn-cache-control')) keepFromCdn(headers)
+  return response
 }
 
 /** Something was written, which may get to the store yet, unless another machine has taken over. */
