@@ -4,7 +4,6 @@ import { createApp } from './app.ts'
 import { startDuties } from './duties.ts'
 import { openContext } from './open-context.ts'
 import { prepare } from './prepare.ts'
-import { Serving } from './serving.ts'
 import type { Workspace } from './workspace.ts'
 
 /** A data directory, or the workspace in the object store that the settings name. */
@@ -28,7 +27,7 @@ async function openDirectory(
   await prepare(ctx)
   let stopDuties = async () => {}
   return {
-    serving: new Serving(ctx, createApp(ctx)),
+    serving: { ctx, app: createApp(ctx), storage: null, certificates: null },
     listensOn,
     async begin() {
       stopDuties = await startDuties(ctx)

@@ -9,6 +9,7 @@ import { linesOut, type Put } from '../platform/lines-out.ts'
 import type { Log } from '../platform/log.ts'
 import { outliveHangUp, signalled } from '../platform/signalled.ts'
 import { logStrayErrors } from '../platform/stray-errors.ts'
+import type { App } from './app.ts'
 import { type Handlers, type Listeners, listeningAt, requireKnownHost, ServeError } from './listeners.ts'
 import { openWorkspace } from './open-workspace.ts'
 import type { Serving } from './serving.ts'
@@ -82,9 +83,18 @@ export async function openListeners(serving: Serving): Promise<Listeners> {
 }
 
 async function listen(serving: Serving, handlers: Handlers): Promise<Listeners> {
-  const { tls, host, port } = serving.ctx.config
+  const { config, log } = serving.ctx
+  const { tls, host, port } = config
   await requireKnownHost(host)
-  if (tls !== 'off') return (await import('./listen-tls.ts')).listenTls(serving, handlers)
+  if (tls !== 'off') {
+    const { listenTls } = await import('./listen-tls.ts')
+    const { ListenerCertificates } = await import('./listener-certificates.ts')
+    const certificates = new ListenerCertificates()
+    serving.certificates = certificates
+    const app: App = { fetch: (request, peer) => serving.app.fetch(request, peer) }
+    const { storage } = serving
+    return listenTls({ config, log, app, certificates, current: () => serving.ctx, storage }, handlers)
+  }
   const server = listeningAt({ host, port }, () => Bun.serve({ port, hostname: host, ...handlers }))
   return { port: server.port ?? port, stop: (isForced) => server.stop(isForced) }
 }

@@ -1,25 +1,13 @@
 import type { Context } from '../context.ts'
 import type { App } from './app.ts'
+import type { CertificateStorage, ListenerCertificates } from './listener-certificates.ts'
 
-/** Who answers now. Both change together when a machine changes its role. */
-export class Serving {
+/** Who answers now. Context and app change together when a machine changes its role. */
+export type Serving = {
   ctx: Context
   app: App
-  readonly #told = new Set<(ctx: Context) => void>()
-
-  constructor(ctx: Context, app: App) {
-    this.ctx = ctx
-    this.app = app
-  }
-
-  /** From now on requests are answered by these. */
-  become(ctx: Context, app: App): void {
-    this.ctx = ctx
-    this.app = app
-    for (const tell of this.#told) tell(ctx)
-  }
-
-  onChange(tell: (ctx: Context) => void): void {
-    this.#told.add(tell)
-  }
+  /** Where certificates are besides the data directory; null without an object store. */
+  storage: CertificateStorage | null
+  /** Those of the listeners, once they are open: `serveFor` is told of each new context. Null without TLS. */
+  certificates: ListenerCertificates | null
 }

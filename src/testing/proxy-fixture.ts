@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Listeners } from '../server/listeners.ts'
 import { openListeners } from '../server/serve.ts'
-import { Serving } from '../server/serving.ts'
 import { ask } from './ask.ts'
 import { SEED_OWNER, type Seeded, seedDeployment } from './seed.ts'
 import { type Outside, type TestApp, testApp } from './test-app.ts'
@@ -68,7 +67,7 @@ export async function proxyFixture(
     files,
   })
   const site = { ...seeded, aliasId: seeded.aliasId ?? '', aliasHost: seeded.aliasHost ?? '' }
-  const listeners = await openListeners(new Serving(app.ctx, app.app))
+  const listeners = await openListeners({ ...app, storage: null, certificates: null })
   const { port } = listeners
   return {
     app,

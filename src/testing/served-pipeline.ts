@@ -1,6 +1,5 @@
 import { createOperatorKey } from '../modules/api-keys/service.ts'
 import { openListeners } from '../server/serve.ts'
-import { Serving } from '../server/serving.ts'
 import { ask } from './ask.ts'
 import { type RawAnswer, sendRaw } from './raw-client.ts'
 import { seedDeployment } from './seed.ts'
@@ -34,7 +33,7 @@ export async function servedPipeline(env: Record<string, string> = {}): Promise<
   const steps = [{ id: 'save', handlerType: 'data_create', config: { schemaId, fields: { x: 'input.x' } } }]
   const rule = { pathPattern: '/api/form', proxyType: 'pipeline', pipelineConfig: { steps } }
   await ask(app, 'POST', `/api/proxy-rules/project/${projectId}`, { key, json: rule })
-  const listeners = await openListeners(new Serving(app.ctx, app.app))
+  const listeners = await openListeners({ ...app, storage: null, certificates: null })
   const { port } = listeners
   const isTls = app.ctx.config.tls !== 'off'
   const host = aliasHost ?? ''

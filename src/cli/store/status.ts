@@ -1,7 +1,8 @@
 import type { Config } from '../../config/config.ts'
+import { storeUrlText } from '../../config/store.ts'
 import { type StoreStatus, storeStatus } from '../../db/stored-workspace/status.ts'
 import { EXIT, type Io, printable, printableJson } from '../command.ts'
-import { onStoreOfSvc, urlOf } from './open.ts'
+import { onStoreOfSvc } from './open.ts'
 
 /** As long as a stand-by waits before it takes over. */
 const SILENCE_MS = 10_000
@@ -9,7 +10,7 @@ const SILENCE_MS = 10_000
 export const status = (config: Config, isJson: boolean, io: Io): Promise<number> =>
   onStoreOfSvc(config, async (store, file) => {
     const found = await storeStatus(store, file, {
-      url: urlOf(config),
+      url: storeUrlText(config),
       now: Date.now(),
       silenceMs: SILENCE_MS,
     })

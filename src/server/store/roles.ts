@@ -11,7 +11,7 @@ import type { ObjectStore } from '../../platform/object-store.ts'
 import { ServeError } from '../listeners.ts'
 import { openParts, type ProcessParts, systemNow } from '../open-context.ts'
 import { prepare } from '../prepare.ts'
-import { Serving } from '../serving.ts'
+import type { Serving } from '../serving.ts'
 import type { Workspace } from '../workspace.ts'
 import { arrive, catchUp, databaseFile, keysToRead, wholeCopy } from './arrive.ts'
 import type { Reason } from './claim.ts'
@@ -79,6 +79,9 @@ export class Roles implements Workspace {
       primary: () => stint()?.primary() ?? null,
       state: () => stint()?.state() ?? NOTHING_KNOWN,
       heardAt: () => activity.heardAt,
+      store,
+      activity,
+      counts: { takeovers: 0, forwarded: { answered: 0, unreachable: 0 } },
     }
   }
 
@@ -124,7 +127,8 @@ export class Roles implements Workspace {
   async #start(): Promise<void> {
     this.#current = (await this.#offline()) ?? (await this.#arrive())
     const { stint } = this.#current
-    this.#serving = new Serving(stint.ctx, stint.app)
+    const storage = { store: this.#options.store, epoch: () => this.#machine.epoch() }
+    this.#serving = { ctx: stint.ctx, app: stint.app, storage, certificates: null }
     this.#tell()
   }
 
@@ -164,6 +168,7 @@ export class Roles implements Workspace {
   }
 
   async #lead(primary: Primary): Promise<Current> {
+    this.#machine.counts.takeovers += 1
     const stint = primaryStint(await this.#station(), primary)
     await prepare(stint.ctx).catch((error) => {
       if (!this.#hasBegun) throw error
@@ -251,10 +256,20 @@ export class Roles implements Workspace {
     this.#current = next
     this.#again = undefined
     this.#failure = undefined
-    this.serving.become(next.stint.ctx, next.stint.app)
+    this.#serve(next.stint)
     this.#tell()
     if (this.#hasBegun) await next.stint.begin()
     if (before !== undefined) setTimeout(() => before.stint.close(), RETIRE_MS).unref()
+  }
+
+  /** From now on requests are answered by this one. */
+  #serve({ ctx, app }: Stint): void {
+    const { serving } = this
+    serving.ctx = ctx
+    serving.app = app
+    serving.certificates?.serveFor(ctx, serving.storage).catch((error) => {
+      this.#options.log.error('the certificates of the new role cannot be used', { error })
+    })
   }
 
   #failed(error: unknown, again: () => Promise<Current>): void {

@@ -1,3 +1,4 @@
+import { isSilent, knownMachines, machineWarnings } from '../../machines/service.ts'
 import type { Check } from './check.ts'
 
 /** `value`: the bytes that were written here and are not in the object store. */
@@ -9,4 +10,17 @@ export const checkStore: Check = ({ machine }) => {
   if (!isStoreUp)
     return { status: 'error', message: `Nothing can be changed: ${error ?? 'no answer'}`, value }
   return { status: 'ok', message: `Everything is in the object store, up to number ${number}`, value }
+}
+
+/** Whether another machine could take over. `value`: how many stand-bys follow. */
+export const checkStandby: Check = (ctx) => {
+  const machines = knownMachines(ctx)
+  const heard = machines.filter(
+    ({ role, lastSeenAt }) => role === 'standby' && !isSilent({ lastSeenAt }, ctx.now()),
+  )
+  const value = heard.length
+  const warnings = machineWarnings(machines, ctx.now())
+  if (warnings.length > 0)
+    return { status: 'warn', message: warnings.map(({ message }) => message).join(' '), value }
+  return { status: 'ok', message: `Following: ${heard.map(({ name }) => name).join(', ')}`, value }
 }

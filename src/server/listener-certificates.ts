@@ -1,0 +1,97 @@
+import { type Config, ConfigError } from '../config/config.ts'
+import type { Context } from '../context.ts'
+import { type Certificate, type Certificates, noCertificates } from '../platform/certificates.ts'
+import type { ObjectStore } from '../platform/object-store.ts'
+import { CertificateFileError, openCertificateFiles } from '../platform/tls/files.ts'
+
+/** What gives certificates, until it is stopped. */
+type Source = Certificates & { stop(): void | Promise<void> }
+
+/** The object store of a machine, and the newest take-over that it knows of. */
+export type CertificateStorage = { store: ObjectStore; epoch: () => number }
+
+const none: Source = { ...noCertificates, stop() {} }
+
+/**
+ * The certificates of the listeners of this process. The listeners outlive the role of a machine, which decides where
+ * certificates come from: `serveFor` says so for each context.
+ */
+export class ListenerCertificates implements Certificates {
+  readonly #listeners = new Set<() => unknown>()
+  #source = none
+  #isStopped = false
+
+  /** From now on those that this context asks for, which shows them as `ctx.certificates`. Throws `ConfigError`. */
+  async serveFor(ctx: Context, storage: CertificateStorage | null = null): Promise<void> {
+    ctx.certificates = this
+    if (ctx.config.tls === 'off' || this.#isStopped) return
+    if (ctx.config.tls === 'auto') await this.#replace(await automatic(ctx, storage))
+    // The files are the same for each role.
+    else if (this.#source === none) await this.#replace(ofFiles(ctx.config, ctx))
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    await this.#source.stop()
+  }
+
+  all(): readonly Certificate[] {
+    return this.#source.all()
+  }
+
+  stateOf(host: string) {
+    return this.#source.stateOf(host)
+  }
+
+  challengeAnswer(host: string, token: string) {
+    return this.#source.challengeAnswer(host, token)
+  }
+
+  onChange(listener: () => unknown): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  hostsChanged(): void {
+    this.#source.hostsChanged()
+  }
+
+  tryNow(host: string): Promise<void> {
+    return this.#source.tryNow(host)
+  }
+
+  visited(host: string): void {
+    this.#source.visited(host)
+  }
+
+  async #replace(next: Source): Promise<void> {
+    const before = this.#source
+    this.#source = next
+    next.onChange(() => this.#tell())
+    const isSame = namesOf(before.all()) === namesOf(next.all())
+    await before.stop()
+    // Each change makes the listeners open anew.
+    if (!isSame) await this.#tell()
+  }
+
+  #tell(): Promise<unknown> {
+    return Promise.all([...this.#listeners].map((listener) => listener()))
+  }
+}
+
+const namesOf = (certificates: readonly Certificate[]): string =>
+  JSON.stringify(certificates.map(({ hosts, certPem }) => [hosts, certPem]).sort())
+
+async function automatic(ctx: Context, _storage: CertificateStorage | null): Promise<Source> {
+  const { createAutoCertificates } = await import('../modules/certificates/auto.ts')
+  return createAutoCertificates(ctx)
+}
+
+function ofFiles({ tlsCertFile, tlsKeyFile }: Config, ctx: Context): Source {
+  try {
+    return openCertificateFiles({ certFile: tlsCertFile ?? '', keyFile: tlsKeyFile ?? '' }, ctx)
+  } catch (error) {
+    if (error instanceof CertificateFileError) throw new ConfigError(error.message)
+    throw error
+  }
+}
