@@ -41,6 +41,8 @@ export type Following = {
   readonly isNewer: boolean
   /** The log has not yet all of the schema that this executable needs. */
   readonly isOlder: boolean
+  /** By `performance.now()`: when the store was last known to have nothing that is not here. */
+  readonly currentAt: number
   state(): ShipperState
   /** Looks at once; resolves when that look has ended, whatever came of it. */
   look(): Promise<void>
@@ -74,8 +76,7 @@ class LogFollower implements Following {
   #seen: number
   #isLooking = false
   #lookedAt = Number.NEGATIVE_INFINITY
-  /** By `performance.now()`: when the store was last known to have nothing that is not here. */
-  #currentAt = performance.now()
+  currentAt = performance.now()
   #isBehind = false
   /** Of the last look. */
   #failure: unknown
@@ -107,7 +108,7 @@ class LogFollower implements Following {
     return {
       number: this.number,
       unshippedBytes: 0,
-      lagMs: isCurrent ? 0 : Math.round(performance.now() - this.#currentAt),
+      lagMs: isCurrent ? 0 : Math.round(performance.now() - this.currentAt),
       isStoreUp: !(error instanceof StoreError),
       error: error === undefined ? null : messageOf(error),
     }
@@ -163,7 +164,7 @@ class LogFollower implements Following {
     const askedAt = performance.now()
     const change = this.isNewer ? await this.#seeNext() : await this.#fetch(this.number + 1)
     this.#isBehind = change !== null
-    if (!this.#isBehind) this.#currentAt = askedAt
+    if (!this.#isBehind) this.currentAt = askedAt
     if (change === null || change === 'not for us') return false
     try {
       return await this.#put(change)
