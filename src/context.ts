@@ -37,12 +37,7 @@ export type Machine = {
   store: ObjectStore
   /** What became of the requests to it. */
   activity: StoreActivity
-  /** What this process did as a machine; its roles share them. */
-  counts: MachineCounts
 }
-
-/** Since the process started. `forwarded`: requests that the primary answered, and those that did not reach it. */
-export type MachineCounts = { takeovers: number; forwarded: { answered: number; unreachable: number } }
 
 export type MachineRole = 'primary' | 'standby' | 'node'
 

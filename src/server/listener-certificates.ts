@@ -1,6 +1,7 @@
 import { type Config, ConfigError } from '../config/config.ts'
 import type { Context } from '../context.ts'
 import { type Certificate, type Certificates, noCertificates } from '../platform/certificates.ts'
+import type { CertObjects } from '../platform/object-store/cert-objects.ts'
 import type { ObjectStore } from '../platform/object-store.ts'
 import { CertificateFileError, openCertificateFiles } from '../platform/tls/files.ts'
 
@@ -25,7 +26,7 @@ export class ListenerCertificates implements Certificates {
   async serveFor(ctx: Context, storage: CertificateStorage | null = null): Promise<void> {
     ctx.certificates = this
     if (ctx.config.tls === 'off' || this.#isStopped) return
-    if (ctx.config.tls === 'auto') await this.#replace(await automatic(ctx, storage))
+    if (ctx.config.tls === 'auto') await this.#serveAutomatic(ctx, storage)
     // The files are the same for each role.
     else if (this.#source === none) await this.#replace(ofFiles(ctx.config, ctx))
   }
@@ -64,6 +65,29 @@ export class ListenerCertificates implements Certificates {
     this.#source.visited(host)
   }
 
+  async #serveAutomatic(ctx: Context, storage: CertificateStorage | null): Promise<void> {
+    const { createAutoCertificates } = await import('../modules/certificates/auto.ts')
+    if (storage === null) return this.#replace(createAutoCertificates(ctx))
+    const { FollowedCertificates } = await import('../modules/certificates/followed.ts')
+    const { CertObjects } = await import('../platform/object-store/cert-objects.ts')
+    const objects = new CertObjects(storage)
+    const isPrimary = ctx.machine?.role() === 'primary'
+    const followed = new FollowedCertificates(ctx, objects, { isPrimary })
+    await this.#replace(followed)
+    if (isPrimary) void followed.whole.then(() => this.#order(ctx, objects, followed))
+  }
+
+  /** Nothing is ordered before the store was read. */
+  async #order(ctx: Context, objects: CertObjects, followed: Source): Promise<void> {
+    if (this.#source !== followed || this.#isStopped) return
+    try {
+      const { createAutoCertificates } = await import('../modules/certificates/auto.ts')
+      await this.#replace(createAutoCertificates(ctx, objects))
+    } catch (error) {
+      ctx.log.error('no certificates can be ordered', { error })
+    }
+  }
+
   async #replace(next: Source): Promise<void> {
     const before = this.#source
     this.#source = next
@@ -81,11 +105,6 @@ export class ListenerCertificates implements Certificates {
 
 const namesOf = (certificates: readonly Certificate[]): string =>
   JSON.stringify(certificates.map(({ hosts, certPem }) => [hosts, certPem]).sort())
-
-async function automatic(ctx: Context, _storage: CertificateStorage | null): Promise<Source> {
-  const { createAutoCertificates } = await import('../modules/certificates/auto.ts')
-  return createAutoCertificates(ctx)
-}
 
 function ofFiles({ tlsCertFile, tlsKeyFile }: Config, ctx: Context): Source {
   try {

@@ -33,7 +33,6 @@ export async function storeApp(env: Record<string, string> = {}, storage?: TestS
     }),
     store: storage?.store?.store ?? nowhere(activity),
     activity,
-    counts: { takeovers: 1, forwarded: { answered: 0, unreachable: 0 } },
   }
   app.ctx.machine = machine
   app.app.fetch = createStoreApp(app.ctx, machine).fetch

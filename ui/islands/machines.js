@@ -1,7 +1,9 @@
 /* The page of machines: loads it again while it is visible, and shows what changed. */
 
-const EVERY_MS = 5_000
-const places = [...document.querySelectorAll('[data-machines]')]
+const LOAD_MS = 5_000
+/** @type {HTMLElement[]} */
+const places = []
+each('[data-machines]', (place) => places.push(place))
 
 /** What was sent last: times in words differ from it. */
 const sent = new Map(places.map((place) => [place, place.cloneNode(true)]))
@@ -12,7 +14,7 @@ const load = () =>
     const request = new XMLHttpRequest()
     request.open('GET', location.href)
     request.responseType = 'document'
-    request.timeout = EVERY_MS
+    request.timeout = LOAD_MS
     request.addEventListener('loadend', () => resolve(request.status === 200 ? request.response : null))
     request.send()
   })
@@ -29,7 +31,7 @@ if (places.length > 0) {
     const page = document.hidden ? null : await load()
     for (const place of places)
       show(place, page?.querySelector(`[data-machines="${place.dataset.machines}"]`) ?? null)
-    setTimeout(look, EVERY_MS)
+    setTimeout(look, LOAD_MS)
   }
-  setTimeout(look, EVERY_MS)
+  setTimeout(look, LOAD_MS)
 }

@@ -1,9 +1,11 @@
 import type { Context, Machine } from '../../context.ts'
 import { STORE_BUCKETS_MS } from '../../platform/object-store/activity.ts'
+import { forwardCounts, takeovers } from '../machines/counts.ts'
 import { byResult, counter, gauge, histogram, type Metric } from './text.ts'
 
 /** Nothing of it without an object store. contract 18 §7. */
-export function machineMetrics({ machine, blobs }: Context): Metric[] {
+export function machineMetrics(ctx: Context): Metric[] {
+  const { machine, blobs } = ctx
   if (machine === null) return []
   const { number, unshippedBytes, lagMs, isStoreUp } = machine.state()
   const role = { samples: [{ labels: { role: machine.role() }, value: 1 }] }
@@ -20,12 +22,8 @@ export function machineMetrics({ machine, blobs }: Context): Metric[] {
     gauge('svc_store_up', 'Whether the object store took the last write', isStoreUp ? 1 : 0),
     ...requestMetrics(machine),
     ...cacheMetrics(blobs),
-    byResult(
-      'svc_forwarded_requests_total',
-      'Requests passed to the primary, by result',
-      machine.counts.forwarded,
-    ),
-    counter('svc_takeovers_total', 'How often this process became the primary', machine.counts.takeovers),
+    byResult('svc_forwarded_requests_total', 'Requests passed to the primary, by result', forwardCounts(ctx)),
+    counter('svc_takeovers_total', 'How often this process became the primary', takeovers(ctx, machine)),
   ]
 }
 

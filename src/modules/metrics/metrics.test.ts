@@ -86,6 +86,10 @@ describe('of a machine of an object store', () => {
     })
     const machine = await storeApp({}, { isOnDisk: false, store: { store, epoch: () => 3 } })
     Object.assign(machine.ctx.machine ?? {}, { activity })
+    const tookOver = machine.ctx.db.sqlite.prepare(
+      `INSERT INTO machine_epochs (epoch, machine, writer, reason, at) VALUES (?, 'one', ?, 'start', 0)`,
+    )
+    for (const [epoch, writer] of ['another', 'w1', 'w1'].entries()) tookOver.run(epoch + 1, writer)
     await store.create('packs/a', new Uint8Array(3), { epoch: 1 })
     await store.head('packs/a')
     await store.head('packs/b')
@@ -106,7 +110,7 @@ describe('of a machine of an object store', () => {
       'svc_store_cache_misses_total 0',
       'svc_forwarded_requests_total{result="answered"} 0',
       'svc_forwarded_requests_total{result="unreachable"} 0',
-      'svc_takeovers_total 1',
+      'svc_takeovers_total 2',
     ])
       expect(text).toContain(`${line}\n`)
     machine.close()

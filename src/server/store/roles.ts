@@ -81,7 +81,6 @@ export class Roles implements Workspace {
       heardAt: () => activity.heardAt,
       store,
       activity,
-      counts: { takeovers: 0, forwarded: { answered: 0, unreachable: 0 } },
     }
   }
 
@@ -168,7 +167,6 @@ export class Roles implements Workspace {
   }
 
   async #lead(primary: Primary): Promise<Current> {
-    this.#machine.counts.takeovers += 1
     const stint = primaryStint(await this.#station(), primary)
     await prepare(stint.ctx).catch((error) => {
       if (!this.#hasBegun) throw error
