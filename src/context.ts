@@ -9,6 +9,8 @@ import type { Certificates } from './platform/certificates.ts'
 import type { Lockout } from './platform/lockout.ts'
 import type { Log } from './platform/log.ts'
 import type { Mailer } from './platform/mail.ts'
+import type { StoreActivity } from './platform/object-store/activity.ts'
+import type { ObjectStore } from './platform/object-store.ts'
 import type { Outbound } from './platform/outbound.ts'
 import type { Passwords } from './platform/passwords.ts'
 import type { SecretBox } from './platform/secret-box.ts'
@@ -32,6 +34,9 @@ export type Machine = {
   }
   /** `performance.now()` of the last answer of the store; minus infinity before the first. */
   heardAt: () => number
+  store: ObjectStore
+  /** What became of the requests to it. */
+  activity: StoreActivity
 }
 
 export type MachineRole = 'primary' | 'standby' | 'node'

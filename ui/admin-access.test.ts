@@ -119,6 +119,7 @@ const TABLE: [route: string, who: Who][] = [
   ['GET /admin/analytics', 'global admin'],
   ['GET /admin/logs', 'global admin'],
   ['GET /admin/storage', 'global admin'],
+  ['GET /admin/machines', 'global admin'],
   ['GET /admin/backups', 'global admin'],
   ['POST /admin/backups', 'global admin'],
   ['POST /admin/health', 'global admin'],

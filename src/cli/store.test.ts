@@ -223,6 +223,32 @@ describe('push', () => {
   })
 })
 
+test('certificates move with the workspace, and come back byte for byte', async () => {
+  makeWorkspace()
+  await svc('store init')
+  const files = { 'account-0123456789abcdef.json': '{"a":1}', 'host-a.sites.test.json': '{"b":1}' }
+  const write = (name: string, text: string) => writeFileSync(at('data', 'certs', name), text)
+  mkdirSync(at('data', 'certs'))
+  for (const [name, text] of Object.entries(files)) write(name, text)
+  write('left.tmp', 'of somebody else')
+  server.fault = ({ key, method }) =>
+    method === 'PUT' && key.endsWith('.ltx') ? { status: 403, code: 'AccessDenied' } : undefined
+  expect((await svc('store push')).code).toBe(78)
+  write('host-a.sites.test.json', '{"b":2}')
+  server.fault = () => undefined
+  expect((await svc('store push')).code).toBe(0)
+  const certs = keys().filter((key) => key.startsWith('p/certs/'))
+  expect(certs.map((key) => key.split('/')[2])).toEqual(Object.keys(files))
+  server.objects.set('p/certs/strange', { bytes: new Uint8Array(1), headers: {} })
+  const { code, err } = await svc('store check')
+  expect([code, err]).toEqual([0, 'note: "certs/strange" belongs to nothing\n'])
+  expect((await svc('store status')).out).toContain('\ncerts     2 files')
+  const restored = await svc('restore s3://bucket/p', { STORE_URL: '', DATA_DIR: at('other') })
+  expect(restored).toMatchObject({ code: 0, err: expect.stringContaining('restored 6 files') })
+  expect(readdirSync(at('other', 'certs')).sort()).toEqual(Object.keys(files))
+  expect(readFileSync(at('other', 'certs', 'host-a.sites.test.json'), 'utf8')).toBe('{"b":2}')
+})
+
 test('status in both forms', async () => {
   const { out } = await svc('store init')
   const empty = await svc('store status --json')

@@ -179,6 +179,10 @@ export function storeWarning({ storeEndpoint }: Pick<StoreConfig, 'storeEndpoint
     : `STORE_ENDPOINT is ${storeEndpoint}: without TLS whoever is on the way reads the data`
 }
 
+/** `STORE_URL` as it is written; '' without one. */
+export const storeUrlText = ({ storeUrl }: Pick<StoreConfig, 'storeUrl'>): string =>
+  storeUrl === null ? '' : `s3://${`${storeUrl.bucket}/${storeUrl.prefix}`.replace(/\/$/, '')}`
+
 const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/
 
 export function storeUrl(given: string): Parsed<StoreUrl> {

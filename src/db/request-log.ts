@@ -39,6 +39,7 @@ const AT_ONCE = 200
 const MAX_WAITING = 10_000
 
 type Listener = (rows: readonly LoggedRequest[]) => void
+type Observer = (rows: readonly Observed[]) => void
 
 /**
  * Queues what the front door observes, and writes it soon, a few rows per turn. It costs each request one clock read
@@ -49,6 +50,7 @@ export class RequestLog {
   readonly #log: Log
   readonly #store: RequestLogStore
   readonly #listeners = new Set<Listener>()
+  #observer: Observer | undefined
   readonly #statuses = new Float64Array(1000)
   readonly #durations = new Float64Array(DURATION_BUCKETS_MS.length + 1)
   #durationSumMs = 0
@@ -99,12 +101,34 @@ export class RequestLog {
       return
     }
     this.#waiting.push(row)
+    this.#writeSoon()
+  }
+
+  #writeSoon(): void {
     this.#timer ??= setTimeout(this.#drain, this.#listeners.size > 0 ? FLUSH_WATCHED_MS : FLUSH_MS).unref()
   }
 
   /** Counts a request whose row could not be built. */
   drop(weight: number): void {
     this.#dropped += weight
+  }
+
+  /** Rows of requests that another machine answered and counted: they are written here as well. */
+  receive(rows: readonly Observed[]): void {
+    const room = this.#isClosed ? 0 : MAX_WAITING - this.#waiting.length
+    const taken = rows.slice(0, Math.max(0, room))
+    for (const { weight } of rows.slice(taken.length)) this.drop(weight)
+    // Before our own last row, whose weight may not be final.
+    this.#waiting.unshift(...taken)
+    if (taken.length > 0) this.#writeSoon()
+  }
+
+  /** Passes what this machine itself observed on, some rows at once, as they are written. Returns a function that stops it. */
+  handOver(observer: Observer): () => void {
+    this.#observer = observer
+    return () => {
+      if (this.#observer === observer) this.#observer = undefined
+    }
   }
 
   /** Writes all waiting rows: before somebody reads, and at the end. Never throws. */
@@ -193,6 +217,7 @@ export class RequestLog {
       if (!this.#isFailing) this.#log.error('the request log could not be written', { error })
       this.#isFailing = true
     }
+    this.#observer?.(rows)
     this.#db.checkpointWhenDue()
     return true
   }

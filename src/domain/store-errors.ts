@@ -20,13 +20,20 @@ export const notPrimary = (): AppError =>
     { code: 'NOT_PRIMARY', headers: { 'retry-after': '1' } },
   )
 
-/** The machine that decides this cannot be reached. */
-export const primaryUnreachable = (): AppError =>
+/** The machine that decides this cannot be reached. `mayHaveHappened`: it may have got the change before. */
+export const primaryUnreachable = (mayHaveHappened: boolean): AppError =>
   new AppError(
     'unavailable',
-    'The primary of this workspace does not answer now: try again in a few seconds.',
-    {
-      code: 'PRIMARY_UNREACHABLE',
-      headers: { 'retry-after': '2' },
-    },
+    mayHaveHappened
+      ? 'The primary of this workspace does not answer. This may still have happened: look before you try again.'
+      : 'The primary of this workspace does not answer now: try again in a few seconds.',
+    { code: 'PRIMARY_UNREACHABLE', headers: { 'retry-after': '2' } },
+  )
+
+/** What is shown here may be too old. */
+export const tooStale = (): AppError =>
+  new AppError(
+    'unavailable',
+    'This machine has not heard from the object store for longer than it may show what it has: try again in a few seconds.',
+    { code: 'STORE_UNREACHABLE', headers: { 'retry-after': '5' } },
   )

@@ -7,6 +7,10 @@ export const BASE_FOLDER = 'db/0009/'
 export const BEAT_FOLDER = 'beat/'
 export const PACK_FOLDER = 'packs/'
 export const FILE_FOLDER = 'files/'
+/** Certificates, and accounts with the authority. */
+export const CERT_FOLDER = 'certs/'
+/** What the authority is to be told while it looks whether a host is ours. */
+export const ANSWER_FOLDER = `${CERT_FOLDER}answers/`
 
 export const logKey = (number: number): string => `${LOG_FOLDER}${hex(number)}-${hex(number)}.ltx`
 export const baseKey = (number: number): string => `${BASE_FOLDER}${hex(1)}-${hex(number)}.ltx`
@@ -14,6 +18,26 @@ export const beatKey = (epoch: number): string => `${BEAT_FOLDER}${epoch}`
 export const packKey = (id: string): string => `${PACK_FOLDER}${id}`
 /** `id` is new for each object: a content that was deleted and comes again has another key. */
 export const fileKey = (sha256: string, id: string): string => `${FILE_FOLDER}${sha256}-${id}`
+
+/**
+ * An object for each version of a file in `DATA_DIR/certs`, in the order of their age: by the epoch of who wrote it, then by its
+ * number.
+ */
+export const certKey = ({ name, epoch, number }: CertKey): string =>
+  `${certFolder(name)}${digits(epoch)}-${digits(number)}`
+export const certFolder = (name: string): string => `${CERT_FOLDER}${name}/`
+export type CertKey = { name: string; epoch: number; number: number }
+
+/** Null for any other key. */
+export function certOfKey(key: string): CertKey | null {
+  const [, name, epoch, number] =
+    /^certs\/((?:host|account)-[\w.*-]+\.json)\/([0-9a-f]{16})-([0-9a-f]{16})$/.exec(key) ?? []
+  return name === undefined || epoch === undefined || number === undefined
+    ? null
+    : { name, epoch: Number.parseInt(epoch, 16), number: Number.parseInt(number, 16) }
+}
+
+export const answerKey = (host: string, token: string): string => `${ANSWER_FOLDER}${host}/${token}`
 
 /** The content that an object has, by its key; null for any other key. `id` holds the time when it was made. */
 export function contentOfKey(key: string): ContentKey | null {
@@ -41,8 +65,10 @@ export const numberOfBase = (key: string): number | null => {
 
 const hex = (number: number): string => {
   if (!Number.isSafeInteger(number) || number < 1) throw new RangeError(`${number} is no number of the log`)
-  return number.toString(16).padStart(16, '0')
+  return digits(number)
 }
+
+const digits = (number: number): string => number.toString(16).padStart(16, '0')
 
 function safeNumber(digits: string): number | null {
   const number = Number.parseInt(digits, 16)

@@ -10,11 +10,18 @@ export type Peer = {
   readonly address: string
   /** The host shown in the visitor's browser if `Host` differs: `svc dev` replaces it with the site's host. */
   readonly shownHost?: string | undefined
+  /** What the machine that passed the request on says of its sender: then no header of the request says it. */
+  readonly sender?: Sender | undefined
+  /** The machine of the workspace that asks for itself. */
+  readonly machine?: { name: string } | undefined
   /** Allows the connection to be silent for as long as a backend may be, until this is revoked. */
   allowSilence?(isAllowed: boolean): void
   /** Upgrades the connection to a WebSocket; false if it is gone. */
   upgrade?(headers: Headers, owner: SocketOwner): boolean
 }
+
+/** The visitor of another machine of the workspace. `hostHeader` is as `Arrival` has it there. contract 18 §6. */
+export type Sender = { address: string; isSecure: boolean; hostHeader: string }
 
 /**
  * A request as it came to the door, which is where this is made; everything behind gets it handed on. What it says is
@@ -63,7 +70,7 @@ export class Arrival {
 
   /** The host that the visitor named: from a trusted proxy's header, else from `Host`. */
   get hostHeader(): string {
-    this.#hostHeader ??= visitedHost(this)
+    this.#hostHeader ??= this.peer.sender?.hostHeader ?? visitedHost(this)
     return this.#hostHeader
   }
 
@@ -75,14 +82,20 @@ export class Arrival {
   /** Whether the peer is one of our proxies, whose headers about the visitor are trusted. `TRUST_PROXY`. */
   get isBehindProxy(): boolean {
     const config = this.#config
-    this.#isBehindProxy ??= config.trustProxy.length > 0 && isTrusted(config, this.peer.address)
+    this.#isBehindProxy ??=
+      config.trustProxy.length > 0 && this.peer.sender === undefined && isTrusted(config, this.peer.address)
     return this.#isBehindProxy
   }
 
   /** The visitor's address. contract §2. */
   get address(): string {
-    this.#address ??= clientAddress(this.#config, this)
+    this.#address ??= this.peer.sender?.address ?? clientAddress(this.#config, this)
     return this.#address
+  }
+
+  /** Whether the visitor's connection is encrypted. */
+  get isSecure(): boolean {
+    return this.peer.sender?.isSecure ?? isSecure(this)
   }
 
   /** The path on this host, and the query. */
@@ -119,6 +132,12 @@ function visitedHost(arrival: Arrival): string {
   const host = headers.get('host') ?? ''
   if (!arrival.isBehindProxy) return host
   return headers.get('x-forwarded-host')?.split(',')[0]?.trim() || host
+}
+
+function isSecure({ request, isBehindProxy }: Arrival): boolean {
+  const forwarded = isBehindProxy ? request.headers.get('x-forwarded-proto') : null
+  const scheme = forwarded?.split(',')[0]?.trim().toLowerCase()
+  return scheme === undefined ? request.url.startsWith('https:') : scheme === 'https'
 }
 
 /**

@@ -28,22 +28,18 @@ export function recordFacts(arrival: Arrival, facts: RequestFacts): RequestState
 /** `site`: what the host shows. */
 export function factsAbout(arrival: Arrival, site: SitePlace): RequestFacts {
   const { request, peer, isBehindProxy } = arrival
-  const forwarded = (name: string): string | null => (isBehindProxy ? request.headers.get(name) : null)
-  const proto =
-    forwarded('x-forwarded-proto')?.split(',')[0]?.trim().toLowerCase() ??
-    (request.url.startsWith('https:') ? 'https' : 'http')
   return {
     ip: arrival.address,
-    isSecure: proto === 'https',
+    isSecure: arrival.isSecure,
     host: arrival.host ?? '',
     hostWithPort: (peer.shownHost ?? arrival.hostHeader).toLowerCase(),
     site,
-    peerAddress: peer.address,
+    peerAddress: peer.sender?.address ?? peer.address,
     isBehindProxy,
-    forwardedFor: forwarded('x-forwarded-for'),
+    forwardedFor: isBehindProxy ? request.headers.get('x-forwarded-for') : null,
     // Lazy, because few requests need it.
     get isDirectLoopback() {
-      return isLoopback(peer.address) && !cameThroughProxy(request.headers)
+      return isLoopback(peer.address) && peer.sender === undefined && !cameThroughProxy(request.headers)
     },
   }
 }

@@ -25,7 +25,7 @@ let store: ObjectStore
 let into: string
 beforeEach(() => {
   server = startObjectServer()
-  const own = { bucket: 'bucket', prefix: '', endpoint: server.endpoint, timeoutMs: 500, writer: 'w' }
+  const own = { bucket: 'bucket', prefix: '', endpoint: server.endpoint, timeoutMs: 1_500, writer: 'w' }
   store = openObjectStore({ ...STORE_KEYS, ...own, now: Date.now })
   into = join(mkdtempSync(join(root, 'into-')), 'data')
 })

@@ -28,7 +28,7 @@ export type Certificates = {
   all(): readonly Certificate[]
   stateOf(host: string): CertificateState
   /** The response to `/.well-known/acme-challenge/<token>` for a host; undefined if none is pending. RFC 8555 §8.3. */
-  challengeAnswer(host: string, token: string): string | undefined
+  challengeAnswer(host: string, token: string): string | undefined | Promise<string | undefined>
   /**
    * Calls the listener after each change of `all()`; returns a function that stops it. A listener that serves them
    * returns a promise of when it does: from then on, the first certificate of a host is `active`.

@@ -21,7 +21,9 @@ export async function* chunkedAtRandom(
 
 export function randomBytes(length: number, seed: number): Uint8Array {
   const random = seededRandom(seed)
-  return Uint8Array.from({ length }, () => Math.floor(random() * 256))
+  const words = new Uint32Array(Math.ceil(length / 4))
+  for (let at = 0; at < words.length; at += 1) words[at] = random() * 2 ** 32
+  return new Uint8Array(words.buffer, 0, length)
 }
 
 export async function collect(body: AsyncIterable<Uint8Array> | Uint8Array): Promise<Uint8Array> {

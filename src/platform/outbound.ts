@@ -37,6 +37,8 @@ export type OutboundRequest = {
    * Limits everything up to the head of the response: queueing, resolving, connecting. Progress of a body restarts it.
    */
   headTimeoutMs: number
+  /** Limits queueing, resolving and connecting, if that may take less long. */
+  connectTimeoutMs?: number
   /** Limits every silence after the head; a function gets the head to decide. */
   idleTimeoutMs: IdleTimeout
   signal?: LazySignal
@@ -46,7 +48,7 @@ export type OutboundRequest = {
 
 export type UpgradeRequest = Pick<
   OutboundRequest,
-  'headers' | 'target' | 'headTimeoutMs' | 'idleTimeoutMs' | 'signal'
+  'headers' | 'target' | 'headTimeoutMs' | 'connectTimeoutMs' | 'idleTimeoutMs' | 'signal' | 'mayBePlain'
 >
 
 export type OutboundResponse = {
@@ -99,7 +101,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
     const { protocol, host, origin } = partsOf(url)
     if (protocol !== 'https:' && !(request.mayBePlain && protocol === 'http:'))
       throw new OutboundError('bad_request', 'The target must be an HTTPS URL')
-    const { method, headers, body, headTimeoutMs, idleTimeoutMs, signal = null } = request
+    const { method, headers, body, headTimeoutMs, connectTimeoutMs, idleTimeoutMs, signal = null } = request
     const target = request.target ?? url.pathname + url.search
     const wire = toWireRequest({ method, target, host, headers, body, upgrade })
     if (typeof signal === 'function') signals.onRequest()
@@ -107,7 +109,8 @@ export function createOutbound(options: OutboundOptions): Outbound {
     const pool = upgrade === null ? origin : `${origin} ${upgrade}`
     const backend = shared.backends.get(pool) ?? createBackend(shared, url, pool)
     const { label } = backend
-    return backend.request({ label, request: wire, upgrade, headTimeoutMs, idleTimeoutMs, signal }).answer
+    const limits = { headTimeoutMs, connectTimeoutMs, idleTimeoutMs }
+    return backend.request({ label, request: wire, upgrade, signal, ...limits }).answer
   }
 
   /** Not an async function, because every response would then wait for one more promise. */

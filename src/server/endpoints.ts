@@ -38,6 +38,7 @@ import { groupMemberRoutes, groupRoutes } from '../modules/groups/routes.ts'
 import { healthRoutes } from '../modules/health/routes.ts'
 import { invitationRoutes, projectInvitationRoutes } from '../modules/invitations/routes.ts'
 import { auditRoutes, logRoutes } from '../modules/logs/routes.ts'
+import { machineRoutes } from '../modules/machines/routes.ts'
 import { memberRoutes, permissionRoutes } from '../modules/members/routes.ts'
 import { METRICS_PATH, metricsAnswer } from '../modules/metrics/service.ts'
 import { mailTestRoutes, noticeRoutes } from '../modules/notices/routes.ts'
@@ -171,6 +172,7 @@ export const createApi = (ctx: Context, isApiRoute: (path: string) => boolean = 
     .use(logRoutes(ctx))
     .use(analyticsRoutes(ctx, explainerOf(ctx, isApiRoute)))
     .use(storageRoutes(ctx))
+    .use(machineRoutes(ctx))
     .use(backupRoutes(ctx))
     .use(cdnRoutes(ctx))
     .use(purgeRoutes(ctx))

@@ -31,13 +31,7 @@ export function createFrontDoor(
       return loaded(arrival)
     })
   })
-  const { requestLog } = ctx
-  const seen = (arrival: Arrival, response: Response, startedAt: number): Response => {
-    const weight = requestLog.weigh(response.status, startedAt)
-    if (weight > 0) observe(ctx, arrival, response, { startedAt, weight })
-    if (ctx.log.isInfo) logRequest(ctx, arrival, response, { startedAt, address: arrival.address })
-    return response
-  }
+  const seen = seenIn(ctx)
   return (request, peer) => {
     const startedAt = performance.now()
     const arrival = new Arrival(ctx.config, request, peer)
@@ -53,6 +47,17 @@ export function createFrontDoor(
   }
 }
 
+/** Counts and logs an answer, and returns it. */
+export function seenIn(ctx: Context): (arrival: Arrival, response: Response, startedAt: number) => Response {
+  const { requestLog } = ctx
+  return (arrival, response, startedAt) => {
+    const weight = requestLog.weigh(response.status, startedAt)
+    if (weight > 0) observe(ctx, arrival, response, { startedAt, weight })
+    if (ctx.log.isInfo) logRequest(ctx, arrival, response, { startedAt, address: arrival.address })
+    return response
+  }
+}
+
 /** Somebody found no room for what they sent. */
 async function lookAtDisk(ctx: Context): Promise<void> {
   const { lookAtDiskSoon } = await import('../modules/storage/low-disk.ts')
@@ -60,7 +65,7 @@ async function lookAtDisk(ctx: Context): Promise<void> {
 }
 
 /** Behind a CDN everything but the admin says whether it may be kept; what has said so, or a backend, stands. */
-function told(ctx: Context, { hostHeader }: Arrival, response: Response): Response {
+export function told(ctx: Context, { hostHeader }: Arrival, response: Response): Response {
   if (ctx.config.cdnKind === null) return response
   const { headers } = response
   const isTold = headers.has('cdn-cache-control') || headers.has('surrogate-control')
@@ -69,7 +74,7 @@ function told(ctx: Context, { hostHeader }: Arrival, response: Response): Respon
 }
 
 /** The runtime dates all responses except those to HEAD. RFC 9110 §6.6.1. */
-function dated(ctx: Context, { method }: Request, response: Response): Response {
+export function dated(ctx: Context, { method }: Request, response: Response): Response {
   if (method === 'HEAD' && !response.headers.has('date')) response.headers.set('date', httpDate(ctx.now()))
   return response
 }

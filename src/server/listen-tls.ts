@@ -2,14 +2,24 @@ import { type Config, ConfigError } from '../config/config.ts'
 import type { Context } from '../context.ts'
 import { messageOf } from '../domain/errors.ts'
 import { normalizeHost } from '../domain/hostname.ts'
-import type { Certificates } from '../platform/certificates.ts'
-import { CertificateFileError, openCertificateFiles } from '../platform/tls/files.ts'
+import type { Log } from '../platform/log.ts'
 import { createTlsListener, type TlsListener } from '../platform/tls/listener.ts'
 import type { App } from './app.ts'
+import type { CertificateStorage, ListenerCertificates } from './listener-certificates.ts'
 import { type Handlers, type Listeners, listeningAt } from './listeners.ts'
 import { createPlainDoor } from './plain-door.ts'
 
-type OwnCertificates = Certificates & { stop(): void | Promise<void> }
+/** What is served over TLS. */
+export type SecuredSite = {
+  config: Config
+  log: Log
+  app: App
+  certificates: ListenerCertificates
+  /** Of the machine's role at the moment. */
+  current: () => Context
+  /** Where certificates are besides the data directory; null without an object store. */
+  storage: CertificateStorage | null
+}
 
 const PLAIN_IDLE_SECONDS = 10
 const RETRY_MS = 30_000
@@ -22,17 +32,15 @@ const HSTS = 'max-age=15768000'
  * Listens with TLS on `PORT` and without it on `HTTP_PORT`. With `TLS=auto` and no certificate yet, the TLS listener
  * opens when the first one arrives. The plain one serves the certificate authority's checks at any time.
  */
-export async function listenTls(ctx: Context, app: App, handlers: Handlers): Promise<Listeners> {
-  const { config } = ctx
-  const files = config.tls === 'files' ? filesOf(ctx) : undefined
-  if (files !== undefined) ctx.certificates = files
+export async function listenTls(site: SecuredSite, handlers: Handlers): Promise<Listeners> {
+  const { config, certificates, current, storage } = site
+  if (config.tls === 'files') await certificates.serveFor(current())
   const port = claimPort(config.host, config.port)
-  const secured = securedBy(ctx, port, handlers)
-  const plain = config.httpPort === null ? undefined : listenPlain(ctx, app, config.httpPort, secured)
-  const certificates = files ?? (await automatic(ctx))
-  ctx.certificates = certificates
-  await serveWith(ctx, certificates, secured)
-  certificates.onChange(() => serveWith(ctx, certificates, secured))
+  const secured = securedBy(config, port, handlers)
+  const plain = config.httpPort === null ? undefined : listenPlain(site, config.httpPort, secured)
+  if (config.tls === 'auto') await certificates.serveFor(current(), storage)
+  await serveWith(site, secured)
+  certificates.onChange(() => serveWith(site, secured))
   return {
     port,
     async stop(isForced) {
@@ -41,33 +49,19 @@ export async function listenTls(ctx: Context, app: App, handlers: Handlers): Pro
   }
 }
 
-function filesOf(ctx: Context): OwnCertificates {
-  const { tlsCertFile, tlsKeyFile } = ctx.config
-  try {
-    return openCertificateFiles({ certFile: tlsCertFile ?? '', keyFile: tlsKeyFile ?? '' }, ctx)
-  } catch (error) {
-    if (error instanceof CertificateFileError) throw new ConfigError(error.message)
-    throw error
-  }
-}
-
-async function automatic(ctx: Context): Promise<OwnCertificates> {
-  const { createAutoCertificates } = await import('../modules/certificates/auto.ts')
-  return createAutoCertificates(ctx)
-}
-
 /** Does nothing without certificates: the listener opens with the first. Rejects only if it was never open. */
-async function serveWith(ctx: Context, certificates: Certificates, secured: TlsListener): Promise<void> {
+async function serveWith(site: SecuredSite, secured: TlsListener): Promise<void> {
+  const { config, log, certificates } = site
   const all = certificates.all()
   if (all.length === 0) return
   const wasOpen = secured.isOpen()
   try {
     await secured.serve(all)
-    if (!wasOpen && ctx.config.tls === 'auto') ctx.log.info('serving the first certificate')
+    if (!wasOpen && config.tls === 'auto') log.info('serving the first certificate')
   } catch (error) {
-    if (!wasOpen && ctx.config.tls === 'files') throw unusable(ctx.config, error)
-    ctx.log.error('the certificates cannot be used; retrying', { error })
-    setTimeout(() => void serveWith(ctx, certificates, secured), RETRY_MS).unref()
+    if (!wasOpen && config.tls === 'files') throw unusable(config, error)
+    log.error('the certificates cannot be used; retrying', { error })
+    setTimeout(() => void serveWith(site, secured), RETRY_MS).unref()
   }
 }
 
@@ -76,8 +70,7 @@ function unusable({ tlsCertFile }: Config, error: unknown): ConfigError {
   return new ConfigError(`TLS_CERT_FILE is "${tlsCertFile}", but must be a usable certificate: ${reason}`)
 }
 
-function securedBy(ctx: Context, port: number, handlers: Handlers): TlsListener {
-  const { host, adminHost } = ctx.config
+function securedBy({ host, adminHost }: Config, port: number, handlers: Handlers): TlsListener {
   // Other servers on this machine may share the name `localhost`.
   const isPinned = adminHost !== 'localhost'
   return createTlsListener({
@@ -111,9 +104,12 @@ function withHeaders(response: Response, pins: boolean, isLast: boolean): Respon
   return response
 }
 
-function listenPlain(ctx: Context, app: App, port: number, secured: TlsListener): Bun.Server<undefined> {
-  const { host } = ctx.config
-  const door = createPlainDoor(ctx, app, secured.isOpen)
+function listenPlain(
+  { config: { host }, log, app, current }: SecuredSite,
+  port: number,
+  secured: TlsListener,
+): Bun.Server<undefined> {
+  const door = createPlainDoor(current, app, secured.isOpen)
   return listeningAt({ host, port }, () =>
     Bun.serve({
       port,
@@ -121,7 +117,7 @@ function listenPlain(ctx: Context, app: App, port: number, secured: TlsListener)
       idleTimeout: PLAIN_IDLE_SECONDS,
       fetch: (request, server) => door(request, { address: server.requestIP(request)?.address ?? '' }),
       error(error) {
-        ctx.log.error('request failed', { error })
+        log.error('request failed', { error })
         return new Response('Internal Server Error', { status: 500 })
       },
     }),

@@ -1,9 +1,9 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../config/config.ts'
-import type { Context, Machine } from '../context.ts'
+import type { Context } from '../context.ts'
 import { type LogsDb, openLogsDb } from '../db/logs-db.ts'
-import { openDb } from '../db/open.ts'
+import { type Db, openDb } from '../db/open.ts'
 import { RequestLog } from '../db/request-log.ts'
 import { diskSpace } from '../modules/storage/floor.ts'
 import { openBlobStore, type RemoteOptions } from '../platform/blob-store.ts'
@@ -53,14 +53,32 @@ export async function openContext(
   return openOn(config, { version, write, secretKeys, db })
 }
 
-/** On a database that is open. */
-export async function openOn(
+async function openOn(
   config: Config,
-  parts: Pick<Parts, 'version' | 'write' | 'secretKeys' | 'db' | 'machine' | 'store'>,
+  { version, write, secretKeys, db }: Pick<Parts, 'version' | 'write' | 'secretKeys' | 'db'>,
 ): Promise<OpenedContext> {
+  const parts = await openParts(config, { version, write })
+  const ctx = contextOn(parts, { db, secretKeys, machine: null })
+  return { ctx, listensOn: parts.listensOn, close: () => closeAll(parts, db) }
+}
+
+/** What a process keeps while its database and its role may change: see `store/stint.ts`. */
+export type ProcessParts = Omit<
+  Context,
+  'db' | 'secrets' | 'lockout' | 'certificates' | 'siteAt' | 'machine'
+> & {
+  /** Without the database. */
+  close(): void
+}
+
+/** Those of a real process. Creates folders in the data directory. */
+export async function openParts(
+  config: Config,
+  given: Pick<Parts, 'version' | 'write' | 'store'>,
+): Promise<ProcessParts & Pick<OpenedContext, 'listensOn'>> {
   let port = config.port
-  const opened = await createContext(config, {
-    ...parts,
+  const parts = await createParts(config, {
+    ...given,
     now: systemNow,
     setupToken: newToken(),
     logsDb: openLogsDb(join(config.dataDir, 'logs.db')),
@@ -68,14 +86,14 @@ export async function openOn(
     resolveTxt: txtRecords,
   })
   return {
-    ...opened,
+    ...parts,
     listensOn(chosen) {
       port = chosen
     },
   }
 }
 
-/** The parts of a context besides the configuration. */
+/** What a context has besides the configuration. */
 type Parts = Pick<Context, 'version' | 'now' | 'db' | 'resolveTxt'> & {
   /** Receives the lines of the log. */
   write: (text: string) => void
@@ -85,7 +103,6 @@ type Parts = Pick<Context, 'version' | 'now' | 'db' | 'resolveTxt'> & {
   setupToken: string
   logsDb: LogsDb
   port: () => number
-  machine?: Machine
   /** Replaces the costly password hashing, for tests. */
   passwords?: Context['passwords']
   /** The object store that contents are in; the local disk alone if there is none. */
@@ -95,20 +112,30 @@ type Parts = Pick<Context, 'version' | 'now' | 'db' | 'resolveTxt'> & {
 }
 
 /** Creates the context; `close` also closes the given parts. */
-export async function createContext(config: Config, parts: Parts): Promise<{ ctx: Context; close(): void }> {
-  const { version, now, db, resolveTxt, passwords = createPasswords(), outside = {} } = parts
+export async function createContext(config: Config, given: Parts): Promise<{ ctx: Context; close(): void }> {
+  const parts = await createParts(config, given)
+  const ctx = contextOn(parts, { ...given, machine: null })
+  return { ctx, close: () => closeAll(parts, given.db) }
+}
+
+function closeAll(parts: ProcessParts, db: Db): void {
+  parts.close()
+  db.close()
+}
+
+async function createParts(config: Config, given: Omit<Parts, 'db' | 'secretKeys'>): Promise<ProcessParts> {
+  const { version, now, resolveTxt, passwords = createPasswords(), outside = {} } = given
   const newId = () => Bun.randomUUIDv7()
-  const blobs = await openBlobStore(config.dataDir, newId, remoteOf(config, parts.store))
+  const blobs = await openBlobStore(config.dataDir, newId, remoteOf(config, given.store))
   const extraCaPem = config.nodeExtraCaCerts === null ? null : readExtraCas(config.nodeExtraCaCerts)
   const wayOutTo = (allowedTargets: readonly string[]) =>
     createOutbound({ allowedTargets, extraCaPem, ...outside })
   const outbound = wayOutTo(config.proxyAllowedTargets)
   const operatorOutbound = wayOutTo([...config.proxyAllowedTargets, ...hostsOfSettings(config)])
-  const log = createLog({ level: config.logLevel, format: config.logFormat, now, write: parts.write })
-  const requestLog = new RequestLog({ db: parts.logsDb, log, keepsRows: config.logRetentionDays > 0 })
-  const ctx: Context = {
+  const log = createLog({ level: config.logLevel, format: config.logFormat, now, write: given.write })
+  const requestLog = new RequestLog({ db: given.logsDb, log, keepsRows: config.logRetentionDays > 0 })
+  return {
     config,
-    db,
     blobs,
     bodies: new BodyBudget(config.bufferedBodyBytes),
     now,
@@ -116,28 +143,39 @@ export async function createContext(config: Config, parts: Parts): Promise<{ ctx
     log,
     requestLog,
     passwords,
-    secrets: createSecretBox(parts.secretKeys),
-    lockout: createLockout(now),
     mail: createMailer(config.smtpUrl, config.smtpFrom ?? `svc@${config.baseDomain}`),
     outbound,
     operatorOutbound,
-    certificates: noCertificates,
     resolveTxt,
-    setupToken: config.setupToken ?? parts.setupToken,
-    ...addresses(config, parts.port),
-    siteAt: (host) => siteAt(ctx, host),
-    machine: parts.machine ?? null,
+    setupToken: config.setupToken ?? given.setupToken,
+    ...addresses(config, given.port),
     version,
     startedAt: now(),
+    close() {
+      requestLog.close()
+      outbound.close()
+      operatorOutbound.close()
+      blobs.close()
+    },
   }
-  const close = () => {
-    requestLog.close()
-    outbound.close()
-    operatorOutbound.close()
-    blobs.close()
-    db.close()
+}
+
+/** A context of these parts and this database. */
+export function contextOn(
+  parts: ProcessParts,
+  { db, secretKeys, machine }: Pick<Parts, 'db' | 'secretKeys'> & Pick<Context, 'machine'>,
+): Context {
+  const { close, ...kept } = parts
+  const ctx: Context = {
+    ...kept,
+    db,
+    secrets: createSecretBox(secretKeys),
+    lockout: createLockout(parts.now),
+    certificates: noCertificates,
+    siteAt: (host) => siteAt(ctx, host),
+    machine,
   }
-  return { ctx, close }
+  return ctx
 }
 
 /** Copies of contents leave as much of the disk free as must be. */

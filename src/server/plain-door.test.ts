@@ -44,7 +44,11 @@ beforeAll(async () => {
     const json = { projectId: site.projectId, hostname, alias: 'production', verified }
     expect((await ask(app, 'POST', '/api/domains', { as: ROOT, json })).status).toBe(201)
   }
-  const door = createPlainDoor(app.ctx, app.app, () => isTlsOpen)
+  const door = createPlainDoor(
+    () => app.ctx,
+    app.app,
+    () => isTlsOpen,
+  )
   plain = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',

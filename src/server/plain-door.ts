@@ -21,12 +21,12 @@ type Dependencies = { ctx: Context; app: App; isTlsOpen: () => boolean }
  * Serves plain HTTP beside a TLS listener: proofs that a host is ours, health checks from this machine, and redirects
  * to https. Serves no content, cookies or API, and reads no body. contract §10.
  */
-export function createPlainDoor(ctx: Context, app: App, isTlsOpen: () => boolean): PlainDoor {
-  const dependencies = { ctx, app, isTlsOpen }
+export function createPlainDoor(current: () => Context, app: App, isTlsOpen: () => boolean): PlainDoor {
   return async (request, peer) => {
+    const ctx = current()
     const startedAt = performance.now()
     const arrival = new Arrival(ctx.config, request, peer)
-    const answer = await route(dependencies, arrival)
+    const answer = await route({ ctx, app, isTlsOpen }, arrival)
     // Closing the connection discards an unread body.
     answer.headers.set('connection', 'close')
     if (ctx.log.isInfo) logRequest(ctx, arrival, answer, { startedAt, address: peer.address })
@@ -34,7 +34,7 @@ export function createPlainDoor(ctx: Context, app: App, isTlsOpen: () => boolean
   }
 }
 
-function route({ ctx, app, isTlsOpen }: Dependencies, arrival: Arrival): Response | Promise<Response> {
+async function route({ ctx, app, isTlsOpen }: Dependencies, arrival: Arrival): Promise<Response> {
   const { request, peer, path } = arrival
   const host = normalizeHost(request.headers.get('host'))
   if (host === null || !isPrintable(arrival.target) || request.method === 'CONNECT')
@@ -42,7 +42,7 @@ function route({ ctx, app, isTlsOpen }: Dependencies, arrival: Arrival): Respons
   if (path === HEALTH_PATH && isRead(request) && isThisMachine(ctx, peer))
     return health(app, request.method, peer)
   if (path.startsWith(ACME_PATH) && isRead(request)) {
-    const answer = challengeAnswer(ctx, host, path.slice(ACME_PATH.length))
+    const answer = await challengeAnswer(ctx, host, path.slice(ACME_PATH.length))
     if (answer !== undefined) return text(200, answer)
   }
   const place = resolveHost(ctx, host)
@@ -63,7 +63,7 @@ const isThisMachine = (ctx: Context, { address }: Peer): boolean =>
 const health = (app: App, method: string, peer: Peer) =>
   app.fetch(new Request(`http://localhost${HEALTH_PATH}`, { method, headers: { host: 'localhost' } }), peer)
 
-const challengeAnswer = (ctx: Context, host: string, token: string): string | undefined =>
+const challengeAnswer = (ctx: Context, host: string, token: string) =>
   ACME_TOKEN.test(token) ? ctx.certificates.challengeAnswer(host, token) : undefined
 
 /**

@@ -54,11 +54,7 @@ export function routeRequest(
         serveFileAtOnce(ctx, endpoints.pages, place, arrival) ?? serveHosted(ctx, endpoints, arrival, place)
       )
     if (place?.kind === 'admin' || endpoints.isForEveryHost(path)) return serveAdmin(ctx, endpoints, arrival)
-    if (place === undefined) return serveNowhere(endpoints, arrival)
-    const answer = serveMapped(place, arrival)
-    return place.kind === 'unproven' && answer.status !== 200
-      ? serveUnproven(endpoints, arrival, place.host, answer)
-      : answer
+    return place === undefined ? serveNowhere(endpoints, arrival) : servePlace(endpoints, arrival, place)
   } catch (error) {
     if (error instanceof ContentMiss) return serveFetched(ctx, endpoints, arrival)
     return endpoints.failure(request, path, error)
@@ -77,7 +73,20 @@ async function serveFetched(ctx: Context, endpoints: Endpoints, arrival: Arrival
   }
 }
 
-function serveNowhere({ asset, pages }: Endpoints, arrival: Arrival): Response {
+/** A host that is mapped and shows no site. */
+export function servePlace(
+  endpoints: Endpoints,
+  arrival: Arrival,
+  place: Parameters<typeof serveMapped>[0],
+): Response {
+  const answer = serveMapped(place, arrival)
+  return place.kind === 'unproven' && answer.status !== 200
+    ? serveUnproven(endpoints, arrival, place.host, answer)
+    : answer
+}
+
+/** A host that means nothing here. */
+export function serveNowhere({ asset, pages }: Endpoints, arrival: Arrival): Response {
   if (!isHostField(arrival.hostHeader)) return pages.badHost()
   return asset(arrival.path) ?? pages.noSite(arrival.host, arrival)
 }

@@ -2,6 +2,7 @@ import type { Caller, Context } from '../context.ts'
 import { generationCache } from '../db/generation.ts'
 import { sentKey } from '../domain/key-header.ts'
 import { isPartOfAnother } from '../http/part-of-another.ts'
+import { isCutOff } from '../modules/auth/access-refusal.ts'
 import type { Site } from './site.ts'
 
 /** Longer headers contain the site's own cookies. They are checked each time, so that nobody can fill the memory. */
@@ -18,6 +19,7 @@ const shown = generationCache<WeakMap<Site, number>>('access')
 export function maySeeStill(ctx: Context, request: Request, site: Site): boolean {
   const cookies = request.headers.get('cookie')
   if (cookies === null || sentKey(request.headers) !== null || isPartOfAnother(request)) return false
+  if (isCutOff(ctx)) return false
   const until = shown.peek(ctx.db, cookies)?.get(site)
   return until !== undefined && until > ctx.now()
 }

@@ -94,6 +94,7 @@ function withBareUpgrade(peer: Peer): Peer {
   return {
     address: peer.address,
     shownHost: peer.shownHost,
+    sender: peer.sender,
     allowSilence: (isAllowed) => peer.allowSilence?.(isAllowed),
     upgrade(headers, owner) {
       dropWhatIsKept(headers)

@@ -1,7 +1,9 @@
 import type { Context } from '../context.ts'
 import type { Result } from '../domain/routing/target.ts'
+import { isWebSocket } from '../http/join-sockets.ts'
+import { onlyOnPrimary } from './only-on-primary.ts'
 import { serveProxy } from './serve-proxy.ts'
-import { isWebSocket, serveWebSocket } from './serve-websocket.ts'
+import { serveWebSocket } from './serve-websocket.ts'
 import type { Site } from './site.ts'
 import { type Backend, targetAt } from './site-rules.ts'
 import type { Visit } from './visit.ts'
@@ -13,6 +15,7 @@ export function proxyLine(
   result: Result,
   visit: Visit,
 ): Response | Promise<Response> {
+  onlyOnPrimary(ctx)
   const backend = backendAt(result)
   return isWebSocket(visit.arrival.request) && visit.trace === undefined
     ? serveWebSocket(ctx, site, backend, visit)

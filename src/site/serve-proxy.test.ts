@@ -3,11 +3,12 @@ import { createHash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer, type Server } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
+import { Silence } from '../http/relayed.ts'
 import type { Outbound, OutboundRequest } from '../platform/outbound.ts'
 import { BACKEND, type ProxyFixture, proxyFixture } from '../testing/proxy-fixture.ts'
 import { rawTlsBackend } from '../testing/tls-backend.ts'
 import { resolveHost } from './resolve-site.ts'
-import { LONG_SILENCE_MS, relayOrRefuse, Silence } from './serve-proxy.ts'
+import { LONG_SILENCE_MS, relayOrRefuse } from './serve-proxy.ts'
 
 type Seen = { method: string; url: string; headers: IncomingMessage['headers']; body: Buffer }
 

@@ -5,7 +5,7 @@ import { AppError } from '../domain/errors.ts'
 import { isEventStream } from '../domain/event-stream.ts'
 import { type HeaderPair, responseHeadersToForward } from '../domain/forward-headers.ts'
 import { errorResponse } from '../http/error-response.ts'
-import { inOnePiece } from '../http/in-one-piece.ts'
+import { headersOfHead, relayed, Silence } from '../http/relayed.ts'
 import { OutboundError, toAppError } from '../platform/outbound/error.ts'
 import type { OutboundResponse } from '../platform/outbound.ts'
 import { type ForwardPlan, planForward } from './plan-forward.ts'
@@ -16,8 +16,6 @@ import type { Visitor } from './visit.ts'
 
 /** For event streams and WebSockets. contract §8. */
 export const LONG_SILENCE_MS = 5 * MINUTE_MS
-
-const BODILESS: ReadonlySet<number> = new Set([204, 205, 304])
 
 /** One exchange with a backend. */
 type Forwarding = {
@@ -50,30 +48,6 @@ export function serveProxy(
     return forward({ ctx, site, rule, plan, method: request.method, silence }, request)
   } catch (error) {
     return failureResponse(ctx, rule, error)
-  }
-}
-
-/**
- * Allows the visitor's connection to be silent while a response lasts; most are done before it matters. This is revoked
- * when the response ends, because the connection may be reused.
- */
-export class Silence {
-  readonly #allow: ((isAllowed: boolean) => void) | undefined
-  #isAllowed = false
-
-  constructor(allow: ((isAllowed: boolean) => void) | undefined) {
-    this.#allow = allow
-  }
-
-  begin(): void {
-    if (!this.#isAllowed) this.#allow?.(true)
-    this.#isAllowed = true
-  }
-
-  /** The visitor's connection is no longer ours. */
-  end(): void {
-    if (this.#isAllowed) this.#allow?.(false)
-    this.#isAllowed = false
   }
 }
 
@@ -116,21 +90,11 @@ export function relayOrRefuse(forwarding: Forwarding, answer: OutboundResponse):
 
 /** Relays the backend's response, without what belongs to its own connection. */
 function relay(forwarding: Forwarding, answer: OutboundResponse): Response {
-  const { status, body } = answer
+  const { ctx, site, rule, method, silence } = forwarding
   const headers =
-    forwarding.method === 'HEAD' ? headersOfHead(forwarding, answer) : knownHeaders(forwarding.site, answer)
-  const init = { status, headers }
-  if (body instanceof ReadableStream) return new Response(cutWhenBroken(forwarding, body), init)
-  forwarding.silence.end()
-  const hasBody = body !== null && forwarding.method !== 'HEAD' && !BODILESS.has(status)
-  return new Response(hasBody ? inOnePiece(body, headers.has('content-type')) : null, init)
-}
-
-/** Without a length Bun sends 0, which would claim that GET has no content. RFC 9112 §6.1 allows this instead. */
-function headersOfHead({ site }: Forwarding, answer: OutboundResponse): Headers {
-  const headers = relayedHeaders(site, answer.headers)
-  if (!headers.has('content-length')) headers.set('transfer-encoding', 'chunked')
-  return headers
+    method === 'HEAD' ? headersOfHead(relayedHeaders(site, answer.headers)) : knownHeaders(site, answer)
+  const broken = (error: unknown) => noteFailure(ctx, rule, error)
+  return relayed(method, answer, headers, { silence, broken })
 }
 
 const PREPARED = {
@@ -147,38 +111,6 @@ function knownHeaders(site: Site, { headers, isKnownHead }: OutboundResponse): H
   const made = relayedHeaders(site, headers)
   prepared.set(headers, made)
   return made
-}
-
-/**
- * Passes the bytes on. If they break off, the visitor's connection is cut too, so that no partial response looks
- * complete. Bun prints the error of a body unless it is undefined, and the log already has it.
- */
-function cutWhenBroken(
-  { ctx, rule, silence }: Forwarding,
-  body: ReadableStream<Uint8Array>,
-): ReadableStream<Uint8Array> {
-  silence.begin()
-  const reader = body.getReader()
-  let isLeft = false
-  return new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      try {
-        const { done, value } = await reader.read()
-        if (!done) return controller.enqueue(value)
-        silence.end()
-        controller.close()
-      } catch (error) {
-        // The visitor left, so this is not the backend's fault.
-        if (isLeft) return
-        noteFailure(ctx, rule, error)
-        controller.error(undefined)
-      }
-    },
-    cancel(reason) {
-      isLeft = true
-      return reader.cancel(reason)
-    },
-  })
 }
 
 /** The backend's headers for the visitor. Responses that depend on the visitor are kept out of shared caches. */

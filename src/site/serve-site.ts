@@ -1,15 +1,17 @@
 import type { Context } from '../context.ts'
 import { plainPath } from '../domain/plain-path.ts'
+import { isWebSocket } from '../http/join-sockets.ts'
 import { withContents } from '../platform/blob-store.ts'
 import { refuseView } from './gate.ts'
 import { keepFromOthers } from './keep-from-others.ts'
+import { onlyOnPrimary } from './only-on-primary.ts'
 import type { SitePages } from './pages.ts'
 import { redirectByRule } from './redirect-to.ts'
 import { serveAsset } from './serve-asset.ts'
 import { serveByLines, serveLine } from './serve-line.ts'
 import { explainPipeline, servePipeline } from './serve-pipeline.ts'
 import { serveProxy } from './serve-proxy.ts'
-import { isWebSocket, serveWebSocket } from './serve-websocket.ts'
+import { serveWebSocket } from './serve-websocket.ts'
 import type { Site } from './site.ts'
 import type { SiteRule } from './site-rules.ts'
 import { markVariant } from './traffic.ts'
@@ -73,10 +75,12 @@ function serveChosen(ctx: Context, pages: SitePages, site: Site, visit: Visit): 
     case 'redirect':
       return redirectByRule(site, rule.redirect, arrival, isConditional())
     case 'pipeline':
+      onlyOnPrimary(ctx)
       return trace === undefined
         ? servePipeline(ctx, { arrival, site, rule: rule.pipeline(), caller: callerOf() })
         : explainPipeline(ctx, rule.pipeline(), callerOf(), trace)
     case 'external_proxy':
+      onlyOnPrimary(ctx)
       return isWebSocket(arrival.request) && trace === undefined
         ? serveWebSocket(ctx, site, rule, visit)
         : serveProxy(ctx, site, rule, visit)

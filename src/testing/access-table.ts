@@ -155,6 +155,7 @@ export const ACCESS_TABLE: [route: string, who: Who, content?: Content][] = [
   ['GET /api/projects/:projectId/analytics', 'admin'],
   ['GET /api/projects/:projectId/missing', 'admin'],
   ['GET /api/storage', 'global admin'],
+  ['GET /api/machines', 'global admin'],
   ['GET /api/backups', 'global admin'],
   // No backup folder is configured here.
   ['POST /api/backups', 'global admin'],

@@ -29,10 +29,10 @@ export async function acmeApp(env: Record<string, string> = {}): Promise<AcmeApp
   const door = Bun.serve({
     hostname: '127.0.0.1',
     port: 0,
-    fetch(request) {
+    async fetch(request) {
       const host = normalizeHost(request.headers.get('host')) ?? ''
       const token = new URL(request.url).pathname.replace('/.well-known/acme-challenge/', '')
-      const text = app.ctx.certificates.challengeAnswer(host, token)
+      const text = await app.ctx.certificates.challengeAnswer(host, token)
       return new Response(text ?? null, { status: text === undefined ? 404 : 200 })
     },
   })

@@ -67,7 +67,7 @@ export async function proxyFixture(
     files,
   })
   const site = { ...seeded, aliasId: seeded.aliasId ?? '', aliasHost: seeded.aliasHost ?? '' }
-  const listeners = await openListeners(app.ctx)
+  const listeners = await openListeners({ ...app, storage: null, certificates: null })
   const { port } = listeners
   return {
     app,

@@ -33,7 +33,7 @@ export async function servedPipeline(env: Record<string, string> = {}): Promise<
   const steps = [{ id: 'save', handlerType: 'data_create', config: { schemaId, fields: { x: 'input.x' } } }]
   const rule = { pathPattern: '/api/form', proxyType: 'pipeline', pipelineConfig: { steps } }
   await ask(app, 'POST', `/api/proxy-rules/project/${projectId}`, { key, json: rule })
-  const listeners = await openListeners(app.ctx)
+  const listeners = await openListeners({ ...app, storage: null, certificates: null })
   const { port } = listeners
   const isTls = app.ctx.config.tls !== 'off'
   const host = aliasHost ?? ''

@@ -39,6 +39,8 @@ export function onStore(more: Record<string, string>): OnStore {
     STORE_TIMEOUT_SECONDS: '2',
     SECRET_KEY: Buffer.alloc(32, 3).toString('base64'),
     MACHINE_NAME: 'one',
+    // A start need not wait for the silence of a primary that was killed.
+    ROLE: 'primary',
     ...more,
   }
   return {

@@ -1,5 +1,6 @@
 import domainStatus from '../islands/domain-status.js' with { type: 'text' }
 import logTail from '../islands/log-tail.js' with { type: 'text' }
+import machines from '../islands/machines.js' with { type: 'text' }
 import palette from '../islands/palette.js' with { type: 'text' }
 import publish from '../islands/publish.js' with { type: 'text' }
 import report from '../islands/report.js' with { type: 'text' }
@@ -34,6 +35,7 @@ const ISLANDS = [
   selection,
   retention,
   report,
+  machines,
 ]
 
 /** All islands in one script, so one request loads them. */

@@ -15,6 +15,7 @@ type WorkspacePlace =
   | 'logs'
   | 'audit'
   | 'storage'
+  | 'machines'
   | 'backups'
   | 'health'
   | 'webhooks'
@@ -29,6 +30,7 @@ const WORKSPACE: readonly [place: WorkspacePlace, label: string, href: string, i
   ['logs', 'Requests', '/admin/logs', 'list'],
   ['audit', 'Audit log', '/admin/audit', 'clock'],
   ['storage', 'Storage', '/admin/storage', 'storage'],
+  ['machines', 'Machines', '/admin/machines', 'machines'],
   ['backups', 'Backups', '/admin/backups', 'upload'],
   ['health', 'Health', '/admin/health', 'health'],
 ]

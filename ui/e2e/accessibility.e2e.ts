@@ -133,6 +133,7 @@ const ofWorkspace = (ids: Ids): string[] => [
     'analytics',
     'logs',
     'storage',
+    'machines',
     'backups',
     'health',
   ].map((rest) => `/admin/${rest}`),

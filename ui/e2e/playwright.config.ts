@@ -1,4 +1,8 @@
+import { existsSync } from 'node:fs'
 import { defineConfig } from '@playwright/test'
+
+const SHELL = '/usr/bin/chromium-headless-shell'
+const installed = existsSync(SHELL) ? SHELL : '/usr/bin/chromium'
 
 /** Journeys through the compiled executable; each test starts one of its own (appliance.ts). */
 export default defineConfig({
@@ -20,7 +24,7 @@ export default defineConfig({
     timezoneId: 'UTC',
     screenshot: 'only-on-failure',
     launchOptions: {
-      executablePath: process.env['SVC_CHROMIUM'] ?? '/usr/bin/chromium',
+      executablePath: process.env['SVC_CHROMIUM'] ?? installed,
       args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
     },
   },

@@ -9,8 +9,9 @@ import { lookAt } from './project-request.ts'
 
 /** Somebody who is signed in keeps the admin's frame around a failure, and the project's where they may open it. */
 export function framedFailure(ctx: Context, request: Request, props: ErrorPageProps): Html {
+  if (props.status >= 500) return errorPage(props)
   const caller = callerOf(ctx, request, 'ignore')
-  if (props.status >= 500 || caller.actor.kind !== 'user' || caller.site !== null) return errorPage(props)
+  if (caller.actor.kind !== 'user' || caller.site !== null) return errorPage(props)
   const named = /^\/projects\/([^/]+)/.exec(new URL(request.url).pathname)?.[1]
   const { projectId } = aboutProject(ctx, named)
   if (projectId === null || !mayDo(ctx, caller, 'project:read', projectId))

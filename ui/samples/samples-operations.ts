@@ -1,4 +1,5 @@
 import { projectAnalyticsPage, workspaceAnalyticsPage } from '../projects/analytics.ts'
+import { machinesPage } from '../workspace/machines.ts'
 import { backupsPage, logsPage, storagePage } from '../workspace/operations.ts'
 import { sample } from './sample.ts'
 import { admin, at, one, owner } from './sample-data.ts'
@@ -35,6 +36,30 @@ const request = {
   visitor: 'v1',
 }
 const plan = { directory: '/backups', everyHours: 24, keep: 7, running: null, lastFailure: null }
+
+const machine = {
+  name: 'one',
+  role: 'primary' as const,
+  url: 'http://10.0.0.1:8080',
+  version: '1.2.0',
+  epoch: 3,
+  number: 12_345,
+  lagMs: 0,
+  lastSeenAt: at,
+  cacheBytes: 5_000_000,
+  cacheHits: 95,
+  cacheMisses: 5,
+}
+const store = {
+  url: 's3://bucket/workspace',
+  status: 'ok' as const,
+  error: null,
+  logBytes: 2_000_000,
+  baseAt: at,
+  contentBytes: 50_000_000,
+  objects: 1_200,
+}
+const noCdn = { kind: null, pending: 0, failing: 0, lastPurge: null }
 
 export const operationsSamples = [
   sample('project-analytics', projectAnalyticsPage, {
@@ -119,6 +144,46 @@ export const operationsSamples = [
       store: { contents: 12, bytes: 800, cacheBytes: 600, cacheLimitBytes: 10_000_000 },
       measuredAt: at,
     },
+  }),
+  sample('machines', machinesPage, {
+    user: admin,
+    now: Date.parse(at),
+    cdn: noCdn,
+    found: {
+      self: 'one',
+      primary: 'one',
+      machines: [
+        machine,
+        { ...machine, name: 'two', role: 'standby' as const, url: 'http://10.0.0.2:8080', cacheMisses: 0 },
+        { ...machine, name: 'three', role: 'node' as const, lagMs: 9_000, version: '1.1.0' },
+        {
+          ...{ ...machine, name: 'four', role: 'node' as const, url: null },
+          lastSeenAt: '2026-11-20T07:00:00.000Z',
+        },
+      ],
+      store,
+    },
+  }),
+  sample('machines-alone', machinesPage, {
+    user: admin,
+    now: Date.parse(at),
+    cdn: { ...noCdn, kind: 'varnish' as const, pending: 2 },
+    found: {
+      self: 'one',
+      primary: 'one',
+      machines: [machine],
+      store: {
+        ...store,
+        ...{ status: 'error' as const, error: 'the object store did not answer within 10 s' },
+        ...{ logBytes: null, baseAt: null, contentBytes: null, objects: null },
+      },
+    },
+  }),
+  sample('machines-none', machinesPage, {
+    user: admin,
+    now: Date.parse(at),
+    cdn: noCdn,
+    found: { self: 'one', primary: 'one', machines: [{ ...machine, epoch: 0, number: 0 }], store: null },
   }),
   sample('backups', backupsPage, {
     user: admin,

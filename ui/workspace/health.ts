@@ -68,6 +68,7 @@ const LABELS: Record<Check['name'], string> = {
   previews: 'Previews',
   cdn: 'CDN',
   store: 'Object store',
+  standby: 'Stand-bys',
 }
 
 const STATES: Record<Check['status'], Html> = {

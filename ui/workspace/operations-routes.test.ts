@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path'
 import { endTails } from '../../src/modules/logs/tail.ts'
 import { type Seeded, seedDeployment } from '../../src/testing/seed.ts'
 import { seedMember } from '../../src/testing/seed-people.ts'
+import { storeApp } from '../../src/testing/store-app.ts'
 import { type TestApp, testApp } from '../../src/testing/test-app.ts'
 import { ADMIN, type Browser, browserOf } from '../testing/browser.ts'
 
@@ -90,6 +91,25 @@ test('storage shows what each project uses', async () => {
   const html = await read('/admin/storage')
   expect(html).toContain('acme/website')
   expect(html).toMatch(/<progress [^>]*id="used"/)
+})
+
+describe('machines', () => {
+  test('without an object store say what one would give', async () => {
+    const html = await read('/admin/machines')
+    expect(html).toContain('No object store')
+    expect(html).toContain('docs/scaling.md')
+    expect(html).not.toContain('class="notice notice-warn"')
+  })
+
+  test('of an object store are shown with what is wrong', async () => {
+    const stored = await storeApp({ MACHINE_NAME: 'one', CDN_KIND: 'varnish', CDN_URL: 'http://127.0.0.1:1' })
+    await stored.addUser(ADMIN, 'admin')
+    const html = await (await browserOf(stored).open('/admin/machines', { as: ADMIN })).text()
+    expect(html).toContain('No stand-by follows one')
+    expect(html).toContain('s3://bucket')
+    expect(html).toContain('<code>varnish</code>')
+    stored.close()
+  })
 })
 
 describe('backups', () => {

@@ -7,8 +7,10 @@ import { findTargetError } from '../../src/domain/routing/redirect-rule.ts'
 import { getMissing, redirectMissing } from '../../src/modules/analytics/missing.ts'
 import { getProjectAnalytics, getWorkspaceAnalytics } from '../../src/modules/analytics/service.ts'
 import { listBackups, makeBackup } from '../../src/modules/backups/service.ts'
+import { getCdn } from '../../src/modules/cdn/service.ts'
 import type { Explainer } from '../../src/modules/explain/service.ts'
 import { listLoggedRequests, newestRequestId } from '../../src/modules/logs/requests.ts'
+import { getMachines } from '../../src/modules/machines/service.ts'
 import { getStorage } from '../../src/modules/storage/service.ts'
 import { page } from '../components/html.ts'
 import { marked, pageNumberOf, UNREAD_BODY } from '../frame/form.ts'
@@ -22,9 +24,10 @@ import {
   submitWorkspaceForm,
 } from '../frame/project-request.ts'
 import { PERIODS, type Period, projectAnalyticsPage, workspaceAnalyticsPage } from '../projects/analytics.ts'
+import { machinesPage } from './machines.ts'
 import { backupsPage, logsPage, storagePage } from './operations.ts'
 
-/** The use and the state of the workspace: analytics, requests, storage, backups. contract §11. */
+/** The use and the state of the workspace: analytics, requests, storage, machines, backups. contract §11. */
 export const operationsPages = (ctx: Context, explainer: Explainer) =>
   new Elysia()
     .get('/projects/:id/analytics', ({ request, params }) =>
@@ -45,6 +48,11 @@ export const operationsPages = (ctx: Context, explainer: Explainer) =>
       const { user, grant } = administer(ctx, request)
       const at = pageNumberOf(queryOf(request, 'page'))
       return page(storagePage({ user, storage: await getStorage(ctx, grant), page: at }))
+    })
+    .get('/admin/machines', async ({ request }) => {
+      const { user, grant } = administer(ctx, request)
+      const found = await getMachines(ctx, grant)
+      return page(machinesPage({ user, found, cdn: getCdn(ctx, grant), now: ctx.now() }))
     })
     .get('/admin/logs', ({ request }) => showLogs(ctx, request))
     .get('/admin/backups', ({ request }) => showBackups(ctx, request))

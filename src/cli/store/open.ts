@@ -29,6 +29,3 @@ export const onStoreOfSvc = <T>(
       )
     return work(store, file)
   })
-
-export const urlOf = ({ storeUrl }: Config): string =>
-  storeUrl === null ? '' : `s3://${`${storeUrl.bucket}/${storeUrl.prefix}`.replace(/\/$/, '')}`

@@ -1,7 +1,9 @@
 import type { Config } from '../../config/config.ts'
+import { storeUrlText } from '../../config/store.ts'
+import { countCertificates } from '../../db/stored-workspace/certificates.ts'
 import { type StoreStatus, storeStatus } from '../../db/stored-workspace/status.ts'
 import { EXIT, type Io, printable, printableJson } from '../command.ts'
-import { onStoreOfSvc, urlOf } from './open.ts'
+import { onStoreOfSvc } from './open.ts'
 
 /** As long as a stand-by waits before it takes over. */
 const SILENCE_MS = 10_000
@@ -9,15 +11,18 @@ const SILENCE_MS = 10_000
 export const status = (config: Config, isJson: boolean, io: Io): Promise<number> =>
   onStoreOfSvc(config, async (store, file) => {
     const found = await storeStatus(store, file, {
-      url: urlOf(config),
+      url: storeUrlText(config),
       now: Date.now(),
       silenceMs: SILENCE_MS,
     })
-    io.stdout.write(isJson ? `${printableJson(found, 2)}\n` : textOf(found))
+    io.stdout.write(isJson ? `${printableJson(found, 2)}\n` : textOf(found, await countCertificates(store)))
     return EXIT.ok
   })
 
-function textOf({ id, url, format, primary, log, base, contents }: StoreStatus): string {
+function textOf(
+  { id, url, format, primary, log, base, contents }: StoreStatus,
+  certificates: number,
+): string {
   const lines = [
     ['store', `${id}, ${format}, at ${url}`],
     ['primary', primary === null ? 'none yet' : primaryText(primary)],
@@ -27,6 +32,7 @@ function textOf({ id, url, format, primary, log, base, contents }: StoreStatus):
       base === null ? 'none' : `${base.last}, ${sizeText(base.bytes)}, of ${base.at ?? 'an unknown time'}`,
     ],
     ['contents', `${contents.objects} objects, ${sizeText(contents.bytes)}`],
+    ...(certificates === 0 ? [] : [['certs', `${certificates} files of certificates and accounts`]]),
   ]
   return lines.map(([name = '', text = '']) => `${name.padEnd(9)} ${printable(text)}\n`).join('')
 }

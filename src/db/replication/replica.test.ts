@@ -263,7 +263,7 @@ describe('what cannot be gone by stops with its key', () => {
   ])('%s', async (_, fault, what) => {
     grown(2)
     server.fault = ({ key }) => (key === `p/${logKey(2)}` ? fault : undefined)
-    expect(await refusal(bring(storeAt(server, { timeoutMs: 150 })))).toContain(what)
+    expect(await refusal(bring(storeAt(server, { timeoutMs: 500 })))).toContain(what)
     expect(existsSync(file)).toBe(false)
     server.fault = () => undefined
     expect(await bring()).toEqual({ number: 2, isNew: false })

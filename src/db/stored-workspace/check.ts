@@ -2,7 +2,9 @@ import { Database } from 'bun:sqlite'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
+  ANSWER_FOLDER,
   BASE_FOLDER,
+  certOfKey,
   FILE_FOLDER,
   LOG_FOLDER,
   logKey,
@@ -166,7 +168,9 @@ async function* listUnknown(store: ObjectStore, named: ReadonlySet<string>): Asy
 
 const isOurs = (key: string): boolean =>
   key === 'svc.json' ||
-  /^(beat\/\d+|(certs|probe)\/.+)$/.test(key) ||
+  /^(beat\/\d+|probe\/.+)$/.test(key) ||
+  certOfKey(key) !== null ||
+  key.startsWith(ANSWER_FOLDER) ||
   (key.startsWith(LOG_FOLDER) && numberOfLog(key) !== null) ||
   (key.startsWith(BASE_FOLDER) && numberOfBase(key) !== null)
 

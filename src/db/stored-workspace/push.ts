@@ -10,6 +10,7 @@ import { readAhead } from '../../platform/read-ahead.ts'
 import { openDb } from '../open.ts'
 import { listBases, listLog } from '../replication/log-objects.ts'
 import { writeMarker } from '../replication/marker.ts'
+import { pushCertificates } from './certificates.ts'
 import { type ContentObject, listContents } from './contents.ts'
 import { writeWholeLtx } from './whole-ltx.ts'
 
@@ -33,7 +34,8 @@ const AT_ONCE = 4
 
 /**
  * Moves the workspace of a data directory that nobody uses into a store without a database, and makes the directory a copy of
- * it. Contents come first and the database last: a push that ends early left no workspace, and the next one goes on.
+ * it. Contents come first, then certificates, and the database last: a push that ends early left no workspace, and the next one
+ * goes on.
  */
 export async function pushWorkspace(
   store: ObjectStore,
@@ -46,6 +48,7 @@ export async function pushWorkspace(
   try {
     push.prepare(db.sqlite)
     const pushed = await pushContents(store, db.sqlite, push)
+    await pushCertificates(store, push.dataDir)
     beginUnchanged(db.sqlite)
     await pushDatabase(store, file, { ...push, timestamp: Date.parse(createdAt) })
     await writeMarker(push.dataDir, { store: id, number: 1, seen: 1, isWhole: true })

@@ -5,6 +5,7 @@ import type { ObjectStore } from '../../platform/object-store.ts'
 import { LogError } from '../replication/log-error.ts'
 import { copyDatabase } from '../replication/replica.ts'
 import { untilStill } from '../replication/until-still.ts'
+import { fetchCertificates } from './certificates.ts'
 import { fetchContents } from './fetch-contents.ts'
 
 /**
@@ -26,5 +27,5 @@ export async function copyWorkspace(store: ObjectStore, folder: string, stop: Ab
       for (const beside of ['-wal', '-shm']) await rm(`${path}${beside}`, { force: true })
     }
   })
-  return done.size + 1
+  return done.size + 1 + (await fetchCertificates(store, folder))
 }

@@ -34,17 +34,28 @@ export async function storeStatus(
   { url, now, silenceMs }: { url: string; now: number; silenceMs: number },
 ): Promise<StoreStatus> {
   const { modifiedAt, ...log } = await logStatus(store)
-  const base = (await listBases(store)).at(-1)
   return {
     id,
     url,
     format,
     primary: await primaryOf(store, { last: log.last, modifiedAt, now, silenceMs }),
     log,
-    base:
-      base === undefined ? null : { last: base.number, bytes: base.sizeBytes, at: timeOf(base.modifiedAt) },
+    base: await baseStatus(store),
     contents: await contentsStatus(store),
   }
+}
+
+/** What is stored, without who writes it. */
+export async function storeTotals(
+  store: ObjectStore,
+): Promise<Pick<StoreStatus, 'log' | 'base' | 'contents'>> {
+  const { modifiedAt: _, ...log } = await logStatus(store)
+  return { log, base: await baseStatus(store), contents: await contentsStatus(store) }
+}
+
+async function baseStatus(store: ObjectStore): Promise<StoreStatus['base']> {
+  const base = (await listBases(store)).at(-1)
+  return base === undefined ? null : { last: base.number, bytes: base.sizeBytes, at: timeOf(base.modifiedAt) }
 }
 
 async function logStatus(store: ObjectStore): Promise<StoreStatus['log'] & { modifiedAt: number | null }> {

@@ -7,6 +7,7 @@ import { isPartOfAnother } from '../../http/part-of-another.ts'
 import { requestState } from '../../http/request-facts.ts'
 import { identifyKey, refusalNow } from '../api-keys/identify.ts'
 import { API_KEY_SUSPENDED } from '../api-keys/suspended.ts'
+import { accessRefusal } from './access-refusal.ts'
 import { passesGate } from './gate.ts'
 import { sentDevices } from './known-devices.ts'
 import { identifyCli } from './sessions/cli.ts'
@@ -28,6 +29,8 @@ export const originOf = (request: Request): Origin => ({
  * rights.
  */
 export function callerOf(ctx: Context, request: Request, onBadKey: 'refuse' | 'ignore' = 'refuse'): Caller {
+  const refusal = accessRefusal(ctx)
+  if (refusal !== null) throw refusal
   const state = requestState(request)
   const { caller } = state
   const isFresh = state.callerAsOf === currentGeneration(ctx.db).access

@@ -101,6 +101,26 @@ export function resolveSession(
 }
 
 /**
+ * The session of the cookies as it stands: it is neither renewed nor noted to be in use. Undefined where there is none, and
+ * where one is to be renewed.
+ */
+export function standingSession(
+  ctx: Context,
+  cookieHeader: string | null,
+  facts: RequestFacts,
+  isAllowed: (userId: string) => boolean,
+): ResolvedSession | undefined {
+  const access = liveTokens(ctx, cookieHeader, 'access', facts)
+  const tokens = [...access, ...liveTokens(ctx, cookieHeader, 'refresh', facts)]
+  const [first] = access
+  if (first === undefined || !areOfOne(tokens)) return undefined
+  const session = sessionOf(first.found)
+  if (!isAllowed(first.found.user.id)) return { session, setCookies: [], isAllowed: false, goodUntil: 0 }
+  const goodUntil = Math.min(...tokens.map(({ found }) => found.expiresAt))
+  return { session, setCookies: [], isAllowed: true, goodUntil }
+}
+
+/**
  * The cookies to send to a browser that has cookies of two different people, so that its next request has a session
  * again. Without this a sibling site could lock a person out for good.
  */

@@ -1,15 +1,18 @@
 import type { Context } from '../../context.ts'
 import { MINUTE_MS } from '../../domain/durations.ts'
-import { AppError } from '../../domain/errors.ts'
+import { AppError, messageOf } from '../../domain/errors.ts'
 import type { Issued } from '../../platform/acme/order.ts'
 import type { Certificate, CertificateState, Certificates } from '../../platform/certificates.ts'
+import type { CertObjects } from '../../platform/object-store/cert-objects.ts'
 import { fractionOf } from '../../platform/random.ts'
 import { Authority } from './authority.ts'
 import { type Entry, newEntry, stateOfEntry } from './host-entry.ts'
 import { asAskedAt, emptyRecord, FRESH, forgetAhead, type HostRecord, refuseTooSoon } from './host-record.ts'
 import { isAliasHost, publicAliasHosts, type WantedHost, wantedHosts, whyNone } from './hosts.ts'
 import { NewHostLimit } from './new-host-limit.ts'
+import { NotSharedError } from './not-shared-error.ts'
 import { noteFailed, noteIssued } from './notes.ts'
+import { servedOf } from './served.ts'
 import { CertificateStore } from './store.ts'
 import {
   blockMs,
@@ -26,13 +29,14 @@ export type AutoCertificates = Certificates & { stop(): Promise<void> }
 
 /**
  * Certificates from the authority at `ACME_DIRECTORY`: for the admin host, every proven domain and, a few per hour, the
- * hosts of aliases that are public or visited. Loads the stored ones; orders run in the background until `stop`.
+ * hosts of aliases that are public or visited. Loads the stored ones; orders run in the background until `stop`. With an object
+ * store, `objects`, this is for its primary, when the data directory has what the store has.
  */
-export function createAutoCertificates(ctx: Context): AutoCertificates {
-  const store = new CertificateStore(ctx.config.dataDir, ctx.secrets)
+export function createAutoCertificates(ctx: Context, objects: CertObjects | null = null): AutoCertificates {
+  const store = new CertificateStore(ctx.config.dataDir, ctx.secrets, objects)
   const why = whyNone(ctx.config.adminHost)
   if (why !== null) ctx.log.warn('the admin host gets no certificate', { host: ctx.config.adminHost, why })
-  return new Auto(ctx, store, store.readHosts(ctx.log))
+  return new Auto(ctx, store, { records: store.readHosts(ctx.log), objects })
 }
 
 const ROUND_MS = 30_000
@@ -44,6 +48,7 @@ const CRASH_DELAY_MS = MINUTE_MS
 class Auto implements AutoCertificates {
   readonly #ctx: Context
   readonly #store: CertificateStore
+  readonly #objects: CertObjects | null
   readonly #authority: Authority
   readonly #stopping = new AbortController()
   readonly #entries = new Map<string, Entry>()
@@ -54,21 +59,25 @@ class Auto implements AutoCertificates {
   #all: readonly Certificate[] | null = null
   #removals: Promise<void> = Promise.resolve()
 
-  constructor(ctx: Context, store: CertificateStore, records: readonly HostRecord[]) {
+  constructor(
+    ctx: Context,
+    store: CertificateStore,
+    { records, objects }: { records: readonly HostRecord[]; objects: CertObjects | null },
+  ) {
     this.#ctx = ctx
     this.#store = store
+    this.#objects = objects
     this.#authority = new Authority(ctx, store, this.#stopping.signal)
     for (const record of records)
       this.#entries.set(record.host, newEntry(asAskedAt(record, ctx.config.acmeDirectory)))
     this.#limit = NewHostLimit.ofRecords(records)
     this.#timer = setInterval(() => this.hostsChanged(), ROUND_MS)
     setTimeout(() => this.hostsChanged(), 0)
+    objects?.endAnswers().catch((error) => this.#answersLeft(error))
   }
 
   all(): readonly Certificate[] {
-    this.#all ??= [...this.#entries.values()].flatMap(({ record: { host, certificate } }) =>
-      certificate === null ? [] : [{ ...certificate, hosts: [host] }],
-    )
+    this.#all ??= servedOf([...this.#entries.values()].map(({ record }) => record))
     return this.#all
   }
 
@@ -96,6 +105,7 @@ class Auto implements AutoCertificates {
       this.#adopt(wantedHosts(this.#ctx))
       for (const { record } of this.#entries.values()) forgetAhead(record, this.#ctx.now())
       this.#adoptPublicAliases(this.#ctx.now())
+      this.#storeAgain()
       this.#startDue()
     } catch (error) {
       this.#ctx.log.error('the hosts that need a certificate could not be read', { error })
@@ -187,7 +197,7 @@ class Auto implements AutoCertificates {
   /** First the hosts that somebody waits for, then renewals, then the rest in their order. */
   #startDue(): void {
     const now = this.#ctx.now()
-    if (this.#stopping.signal.aborted) return
+    if (this.#stopping.signal.aborted || this.#isStoreAway()) return
     const due = [...this.#entries.values()].filter((entry) => this.#isDue(entry, now))
     const importance = ({ asked, record }: Entry) =>
       asked !== null ? 0 : record.certificate !== null ? 1 : 2
@@ -204,6 +214,11 @@ class Auto implements AutoCertificates {
   #isDue({ record, run, asked }: Entry, now: number): boolean {
     if (run !== null || this.#authority.isPaused(now)) return false
     return asked !== null || dueAt(record, this.#ctx.config.acmeDirectory) <= now
+  }
+
+  /** What is ordered then could not be kept, and no other machine would serve it. */
+  #isStoreAway(): boolean {
+    return this.#objects !== null && this.#ctx.db.log.refusal() !== null
   }
 
   #start(entry: Entry, now: number): void {
@@ -250,7 +265,7 @@ class Auto implements AutoCertificates {
     const isRenewal = record.certificate !== null
     const certificate = { ...issued, directory: record.directory }
     const next = { ...record, ...FRESH, nextTryAt: restUntil(issued, this.#ctx.now()), certificate }
-    await this.#store.saveHost(next).catch((error) => this.#notStored(record, error))
+    await this.#store.saveHost(next).catch((error) => this.#notStored(entry, error))
     Object.assign(record, next)
     entry.isOpening = !isRenewal
     await this.#changed()
@@ -258,7 +273,8 @@ class Auto implements AutoCertificates {
     noteIssued(this.#ctx, { host: record.host, projectId, isRenewal }, issued)
   }
 
-  async #failed({ record, projectId }: Entry, error: unknown): Promise<void> {
+  async #failed(entry: Entry, error: unknown): Promise<void> {
+    const { record, projectId } = entry
     const now = this.#ctx.now()
     const leftMs = (record.certificate?.expiresAt ?? now) - now
     record.failures += 1
@@ -269,19 +285,42 @@ class Auto implements AutoCertificates {
     const delay = retryDelayMs({ failures: record.failures, leftMs, isElsewhere, random })
     record.nextTryAt = Math.max(record.blockedUntil, now + delay)
     if (isElsewhere) this.#authority.pause(now)
-    await this.#store.saveHost(record).catch((cause) => this.#notStored(record, cause))
+    await this.#store.saveHost(record).catch((cause) => this.#notStored(entry, cause))
     noteFailed(this.#ctx, { host: record.host, projectId }, record, error)
   }
 
   /** A certificate that was issued is served, and a failure counts, even when the disk is full. */
-  #notStored({ host }: HostRecord, error: unknown): void {
+  #notStored(entry: Entry, error: unknown): void {
+    entry.isUnstored = this.#objects !== null
+    const { host } = entry.record
     this.#ctx.log.error('the result of a certificate order could not be stored', { host, error })
   }
 
-  #answer(host: string, token: string, text: string): () => void {
+  #storeAgain(): void {
+    for (const entry of this.#entries.values()) {
+      if (!entry.isUnstored || entry.run !== null || this.#isStoreAway()) continue
+      entry.isUnstored = false
+      this.#store.saveHost(entry.record).catch((error) => this.#notStored(entry, error))
+    }
+  }
+
+  /** Other machines have the answer too when it resolves. */
+  async #answer(host: string, token: string, text: string): Promise<() => void> {
     const key = `${host}/${token}`
     this.#answers.set(key, text)
-    return () => this.#answers.delete(key)
+    await this.#objects?.answer(host, token, text).catch((error) => {
+      this.#answers.delete(key)
+      throw new NotSharedError(messageOf(error), { cause: error })
+    })
+    return () => {
+      this.#answers.delete(key)
+      this.#objects?.endAnswer(host, token).catch((error) => this.#answersLeft(error))
+    }
+  }
+
+  /** They are removed at the next start. */
+  #answersLeft(error: unknown): void {
+    this.#ctx.log.debug('answers to the authority were left in the object store', { error })
   }
 
   async #changed(): Promise<void> {

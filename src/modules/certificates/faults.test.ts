@@ -188,16 +188,16 @@ describe('challenges', () => {
     const own = certificates().challengeAnswer.bind(certificates())
     world.ca.faults.token = 'known-token_1'
     let during: (string | undefined)[] = []
-    certificates().challengeAnswer = (host, token) => {
+    certificates().challengeAnswer = async (host, token) => {
       asked.push([host, token])
-      during = [
+      during = await Promise.all([
         own(host, token),
         own('www.example.com', 'known-token_1'),
         own(HOST, 'known-token_1/'),
         own(HOST, `../${HOST}/known-token_1`),
         own(`${HOST}/known-token_1`, ''),
         own(HOST, ''),
-      ]
+      ])
       return own(host, token)
     }
     await untilDone()

@@ -11,6 +11,8 @@ export type Entry = {
   asked: PromiseWithResolvers<void> | null
   /** Its first certificate is here, and the listener does not serve it yet. */
   isOpening: boolean
+  /** What became of its last order is in memory only. */
+  isUnstored: boolean
 }
 
 export const newEntry = (record: HostRecord): Entry => ({
@@ -19,6 +21,7 @@ export const newEntry = (record: HostRecord): Entry => ({
   run: null,
   asked: null,
   isOpening: false,
+  isUnstored: false,
 })
 
 /** As the API shows it. */

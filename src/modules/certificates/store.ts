@@ -1,26 +1,32 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
-import { readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { messageOf } from '../../domain/errors.ts'
 import { keyFromPem, keyToPem } from '../../platform/acme/keys.ts'
-import { DurableFile, syncFolder } from '../../platform/durable-file.ts'
+import { CertFolder } from '../../platform/cert-folder.ts'
 import type { Log } from '../../platform/log.ts'
-import { makeFolder } from '../../platform/owner.ts'
+import type { CertObjects } from '../../platform/object-store/cert-objects.ts'
 import type { SecretBox } from '../../platform/secret-box.ts'
 import type { HostRecord } from './host-record.ts'
+import { NotSharedError } from './not-shared-error.ts'
 
 export type Account = { directory: string; key: KeyObject; url: string | null }
 
-/** `DATA_DIR/certs`: one file per host and one per account, written atomically. Keys are sealed. */
+/**
+ * `DATA_DIR/certs`: one file per host and one per account. Keys are sealed. With an object store the files are copies of its
+ * objects, which all machines read and the primary writes.
+ */
 export class CertificateStore {
-  readonly #dataDir: string
+  readonly #folder: CertFolder
   readonly #secrets: SecretBox
+  readonly #objects: CertObjects | null
+  /** The object that a file is a copy of. */
+  readonly #copied = new Map<string, string>()
   /** Writes run one at a time, in the order requested. */
   #writing: Promise<void> = Promise.resolve()
 
-  constructor(dataDir: string, secrets: SecretBox) {
-    this.#dataDir = dataDir
+  constructor(dataDir: string, secrets: SecretBox, objects: CertObjects | null = null) {
+    this.#folder = new CertFolder(dataDir)
     this.#secrets = secrets
-    for (const folder of ['certs', 'tmp']) makeFolder(join(dataDir, folder))
+    this.#objects = objects
   }
 
   /** Unusable entries are skipped and logged: they are ordered again. */
@@ -62,16 +68,39 @@ export class CertificateStore {
   }
 
   removeHost(host: string): Promise<void> {
+    const name = hostFile(host)
     return this.#next(async () => {
-      rmSync(join(this.#dataDir, 'certs', hostFile(host)), { force: true })
-      await syncFolder(join(this.#dataDir, 'certs'))
+      await this.#folder.remove(name)
+      await this.#share(() => this.#objects?.remove(name))
     })
+  }
+
+  /**
+   * Takes what the object store has. What it lacks goes there from a primary, as only an order that the store did not see
+   * ended so; anywhere else it is removed. Returns whether a file changed. Throws `StoreError`.
+   */
+  async pull({ isPrimary }: { isPrimary: boolean }): Promise<boolean> {
+    let isChanged = false
+    await this.#next(async () => {
+      const objects = this.#objects
+      if (objects === null) return
+      const names = await objects.fetch(this.#copied, (name, bytes) => {
+        isChanged = true
+        return this.#folder.write(name, bytes)
+      })
+      for (const name of this.#folder.names().filter((one) => !names.has(one))) {
+        if (isPrimary) await objects.save(name, this.#folder.read(name))
+        else await this.#folder.remove(name)
+        isChanged ||= !isPrimary
+      }
+    })
+    return isChanged
   }
 
   /** Seals every key again, for `svc key rotate-secret`. Skips keys that cannot be opened: they were lost before. */
   async resealAll(): Promise<number> {
     let count = 0
-    for (const name of fileNames(this.#dataDir)) {
+    for (const name of this.#folder.names()) {
       const resealed = this.#resealed(name)
       if (resealed === undefined) continue
       await this.#write(name, resealed)
@@ -95,7 +124,7 @@ export class CertificateStore {
   }
 
   #read<T>(prefix: string, log: Log, toRecord: (stored: unknown) => T): T[] {
-    const names = fileNames(this.#dataDir).filter((name) => name.startsWith(prefix))
+    const names = this.#folder.names().filter((name) => name.startsWith(prefix))
     return names.flatMap((name) => {
       try {
         return [toRecord(this.#parse(name))]
@@ -110,19 +139,23 @@ export class CertificateStore {
   }
 
   #parse(name: string): unknown {
-    return JSON.parse(readFileSync(join(this.#dataDir, 'certs', name), 'utf8'))
+    return JSON.parse(this.#folder.read(name).toString())
   }
 
-  /** The draft lies outside `certs/`, so that a backup never includes half a file. */
   #write(name: string, content: object): Promise<void> {
+    const bytes = Buffer.from(`${JSON.stringify(content, null, 2)}\n`)
     return this.#next(async () => {
-      const draft = join(this.#dataDir, 'tmp', `certs-${name}`)
-      const file = new DurableFile(draft)
-      await file.append(Buffer.from(`${JSON.stringify(content, null, 2)}\n`))
-      await file.finish({ durable: true })
-      renameSync(draft, join(this.#dataDir, 'certs', name))
-      await syncFolder(join(this.#dataDir, 'certs'))
+      await this.#folder.write(name, bytes)
+      await this.#share(() => this.#objects?.save(name, bytes))
     })
+  }
+
+  async #share(work: () => Promise<void> | undefined): Promise<void> {
+    try {
+      await work()
+    } catch (error) {
+      throw new NotSharedError(messageOf(error), { cause: error })
+    }
   }
 
   #next(work: () => Promise<void>): Promise<void> {
@@ -151,8 +184,3 @@ const hostFile = (host: string): string => `host-${host.length > MAX_NAME ? dige
 const accountFile = (directory: string): string => `account-${digest(directory).slice(0, 16)}.json`
 
 const digest = (text: string): string => new Bun.CryptoHasher('sha256').update(text).digest('hex')
-
-const fileNames = (dataDir: string): string[] =>
-  readdirSync(join(dataDir, 'certs'))
-    .filter((name) => /^(host|account)-.+\.json$/.test(name))
-    .sort()

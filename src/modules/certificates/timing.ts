@@ -1,6 +1,7 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS, WEEK_MS } from '../../domain/durations.ts'
 import { AcmeError } from '../../platform/acme/error.ts'
 import { OutboundError } from '../../platform/outbound/error.ts'
+import { NotSharedError } from './not-shared-error.ts'
 
 /** The timeout of an order. */
 export const ORDER_MS = 5 * MINUTE_MS
@@ -71,8 +72,9 @@ export function blockMs(error: unknown): number {
   return Math.min(asked, WEEK_MS)
 }
 
-/** True for errors that the host cannot fix: the authority is unreachable, broken, or limits us. */
+/** True for errors that the host cannot fix: the authority is unreachable, broken, or limits us, or the object store is away. */
 export function isAuthorityAtFault(error: unknown): boolean {
+  if (error instanceof NotSharedError) return true
   if (!(error instanceof AcmeError)) return error instanceof OutboundError || isTimeout(error)
   return error.status >= 500 || error.type === 'rateLimited' || error.type === 'serverInternal'
 }
@@ -82,6 +84,8 @@ export function reasonOf(error: unknown): string {
   if (error instanceof AcmeError) return error.message
   if (error instanceof OutboundError)
     return `The certificate authority could not be reached. ${error.message}`
+  if (error instanceof NotSharedError)
+    return `The object store does not take certificates and answers to the authority. ${error.message}`
   if (isTimeout(error)) return 'The certificate authority took longer than five minutes'
   return 'Something went wrong on this server; see its log'
 }

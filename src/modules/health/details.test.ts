@@ -6,7 +6,9 @@ import { DAY_MS } from '../../domain/durations.ts'
 import { ask } from '../../testing/ask.ts'
 import { mailServer } from '../../testing/mail-server.ts'
 import { seedDeployment } from '../../testing/seed.ts'
+import { storeApp } from '../../testing/store-app.ts'
 import { type TestApp, testApp } from '../../testing/test-app.ts'
+import { noteReport } from '../machines/reported.ts'
 import { sendDueMails } from '../notices/dispatch.ts'
 
 /** contract 16 §6: `GET /api/health/details`. */
@@ -132,4 +134,28 @@ test('a part that cannot be looked at does not hide the others', async () => {
   expect(status).toBe('error')
   expect(checks).toHaveLength(9)
   expect(checks.find(({ name }) => name === 'mail')).toMatchObject({ status: 'error' })
+})
+
+test('stand-bys of an object store: none, one that follows, one that is behind, and one that is silent', async () => {
+  const stored = await storeApp({ MACHINE_NAME: 'one' })
+  app = stored
+  await app.addUser(ROOT, 'admin')
+  const standby = {
+    name: 'two',
+    role: 'standby' as const,
+    url: null,
+    version: app.ctx.version,
+    epoch: 3,
+    number: 7,
+  }
+  const report = (lagMs: number) =>
+    noteReport(app.ctx, { ...standby, lagMs, cacheBytes: 0, cacheHits: 0, cacheMisses: 0 }, `batch ${lagMs}`)
+  expect(await checkOf('store')).toMatchObject({ status: 'ok' })
+  expect(await checkOf('standby')).toMatchObject({ status: 'warn', value: 0 })
+  report(5_000)
+  expect(await checkOf('standby')).toMatchObject({ status: 'ok', message: 'Following: two', value: 1 })
+  report(5_001)
+  expect(await checkOf('standby')).toMatchObject({ status: 'warn', value: 1 })
+  app.advance(30_001)
+  expect(await checkOf('standby')).toMatchObject({ status: 'warn', value: 0 })
 })

@@ -7,7 +7,7 @@ import type { Check, Finding } from './checks/check.ts'
 import { checkDisk } from './checks/disk.ts'
 import { checkPreviews, checkRetention } from './checks/projects.ts'
 import { checkCdn, checkMail, checkWebhooks } from './checks/sending.ts'
-import { checkStore } from './checks/store.ts'
+import { checkStandby, checkStore } from './checks/store.ts'
 import type { Health, HealthDetails, HealthFinding } from './model.ts'
 import { probe } from './service.ts'
 
@@ -20,7 +20,7 @@ export async function getHealthDetails(ctx: Context, _grant: Grant): Promise<Hea
   const parts = [
     ...CHECKS,
     ...(ctx.config.cdnKind === null ? [] : [CDN_CHECK]),
-    ...(ctx.machine === null ? [] : [STORE_CHECK]),
+    ...(ctx.machine === null ? [] : STORE_CHECKS),
   ]
   for (const [name, choose] of parts) checks.push(viewOf(ctx, name, await look(ctx, name, choose(probed))))
   return { status: worstOf(checks), checks }
@@ -45,7 +45,10 @@ const CHECKS: readonly [Name, (probed: Probed) => Check][] = [
 const CDN_CHECK: (typeof CHECKS)[number] = ['cdn', () => checkCdn]
 
 /** Nor of an object store. */
-const STORE_CHECK: (typeof CHECKS)[number] = ['store', () => checkStore]
+const STORE_CHECKS: typeof CHECKS = [
+  ['store', () => checkStore],
+  ['standby', () => checkStandby],
+]
 
 const ofProbe =
   ({ status, message }: Probed['database'], good: string): Check =>

@@ -29,6 +29,7 @@ const checkName = t.Union([
   t.Literal('previews'),
   t.Literal('cdn'),
   t.Literal('store'),
+  t.Literal('standby'),
 ])
 
 const finding = t.Object({

@@ -2,6 +2,11 @@ import { statSync } from 'node:fs'
 import { diskFailed } from '../../db/log-sync.ts'
 import { type Db, refuseMoved } from '../../db/open.ts'
 
+/** Reads a row. Throws when the database cannot be read here. */
+export function probeCopy({ sqlite }: Db): void {
+  sqlite.query('SELECT sites FROM site_generation').get()
+}
+
 /** Takes the write lock and writes a page, then rolls back. Throws when the database cannot be written here. */
 export function probeDatabase(db: Db): void {
   refuseMoved(db)

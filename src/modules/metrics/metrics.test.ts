@@ -1,4 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { StoreActivity } from '../../platform/object-store/activity.ts'
+import { openObjectStore } from '../../platform/object-store.ts'
+import { STORE_KEYS, startObjectServer } from '../../testing/object-server.ts'
+import { storeApp } from '../../testing/store-app.ts'
 import { type CallOptions, type TestApp, testApp } from '../../testing/test-app.ts'
 
 let app: TestApp
@@ -69,4 +73,52 @@ test('metrics are read-only', async () => {
 
 test('on a site, /metrics is a file of the site', async () => {
   expect((await app.call('GET', '/metrics', { host: 'nothing.localhost' })).status).toBe(404)
+})
+
+describe('of a machine of an object store', () => {
+  test('what it is, what it asked the store for, and its cache', async () => {
+    const server = startObjectServer()
+    const activity = new StoreActivity()
+    const store = openObjectStore({
+      ...{ ...STORE_KEYS, bucket: 'bucket', prefix: '', endpoint: server.endpoint },
+      ...{ timeoutMs: 1_000, now: Date.now, writer: 'w1' },
+      onRequest: (op, result, ms) => activity.note(op, result, ms),
+    })
+    const machine = await storeApp({}, { isOnDisk: false, store: { store, epoch: () => 3 } })
+    Object.assign(machine.ctx.machine ?? {}, { activity })
+    const tookOver = machine.ctx.db.sqlite.prepare(
+      `INSERT INTO machine_epochs (epoch, machine, writer, reason, at) VALUES (?, 'one', ?, 'start', 0)`,
+    )
+    for (const [epoch, writer] of ['another', 'w1', 'w1'].entries()) tookOver.run(epoch + 1, writer)
+    await store.create('packs/a', new Uint8Array(3), { epoch: 1 })
+    await store.head('packs/a')
+    await store.head('packs/b')
+    const text = await (await machine.call('GET', '/metrics')).text()
+    for (const line of [
+      'svc_role{role="primary"} 1',
+      'svc_epoch 3',
+      'svc_log_number 7',
+      'svc_store_up 1',
+      'svc_store_requests_total{op="create",result="ok"} 1',
+      // What is missing is looked for with its bucket.
+      'svc_store_requests_total{op="head",result="ok"} 2',
+      'svc_store_requests_total{op="head",result="404"} 1',
+      'svc_store_request_duration_seconds_bucket{le="+Inf"} 4',
+      'svc_store_request_duration_seconds_count 4',
+      'svc_store_cache_bytes 0',
+      'svc_store_cache_hits_total 0',
+      'svc_store_cache_misses_total 0',
+      'svc_forwarded_requests_total{result="answered"} 0',
+      'svc_forwarded_requests_total{result="unreachable"} 0',
+      'svc_takeovers_total 2',
+    ])
+      expect(text).toContain(`${line}\n`)
+    machine.close()
+    await server.stop()
+  })
+
+  test('nothing of it without one', async () => {
+    const text = await (await app.call('GET', '/metrics')).text()
+    expect(text).not.toMatch(/svc_(role|epoch|log_(number|lag|unshipped)|store|forwarded|takeovers)/)
+  })
 })

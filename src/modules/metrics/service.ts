@@ -14,8 +14,9 @@ import { retentionCounts } from '../retention/counts.ts'
 import { diskSpace } from '../storage/floor.ts'
 import { storedContents } from '../storage/service.ts'
 import { countWaiting, deliveryCounts } from '../webhooks/counts.ts'
+import { machineMetrics } from './machine.ts'
 import { countThings } from './queries.ts'
-import { counter, gauge, type Metric, metricsText, PROMETHEUS_TYPE } from './text.ts'
+import { byResult, counter, gauge, histogram, type Metric, metricsText, PROMETHEUS_TYPE } from './text.ts'
 
 export const METRICS_PATH = '/metrics'
 
@@ -72,21 +73,6 @@ async function collect(ctx: Context): Promise<Metric[]> {
       'Deployments that retention removed',
       retentionCounts(ctx).removed,
     ),
-  ]
-}
-
-/** Nothing of it without an object store. */
-function machineMetrics({ machine }: Context): Metric[] {
-  if (machine === null) return []
-  const { number, unshippedBytes, lagMs, isStoreUp } = machine.state()
-  const role = { samples: [{ labels: { role: machine.role() }, value: 1 }] }
-  return [
-    { ...gauge('svc_role', 'What this machine is', 1), ...role },
-    gauge('svc_epoch', 'Number of its take-over', machine.epoch()),
-    gauge('svc_log_number', 'The last number of the log in the object store', number),
-    gauge('svc_log_lag_seconds', 'How long the oldest commit has waited for the object store', lagMs / 1000),
-    gauge('svc_log_unshipped_bytes', 'What the object store does not have yet', unshippedBytes),
-    gauge('svc_store_up', 'Whether the object store took the last write', isStoreUp ? 1 : 0),
   ]
 }
 
@@ -167,11 +153,6 @@ const cdnMetrics = (ctx: Context): Metric[] =>
         byResult('svc_cdn_purges_total', 'Purges that were sent, by result', purgeCounts(ctx)),
       ]
 
-const byResult = (name: string, help: string, counts: Readonly<Record<string, number>>): Metric => ({
-  ...counter(name, help, 0),
-  samples: Object.entries(counts).map(([result, value]) => ({ labels: { result }, value })),
-})
-
 function processMetrics(): Metric[] {
   const { user, system } = process.cpuUsage()
   return [
@@ -192,26 +173,13 @@ function requestMetrics(counts: RequestCounts): Metric[] {
   ]
 }
 
-/** Each bucket also counts everything smaller. */
-function durations({ durations, durationSumMs }: RequestCounts): Metric {
-  let count = 0
-  const buckets = durations.map((inBucket, i) => {
-    count += inBucket
-    const max = DURATION_BUCKETS_MS[i]
-    return {
-      suffix: '_bucket',
-      labels: { le: max === undefined ? '+Inf' : String(max / 1000) },
-      value: count,
-    }
-  })
-  return {
-    name: 'svc_http_request_duration_seconds',
-    help: 'Time until the response head; estimated under very high load',
-    type: 'histogram',
-    samples: [
-      ...buckets,
-      { suffix: '_sum', value: durationSumMs / 1000 },
-      { suffix: '_count', value: count },
-    ],
-  }
-}
+const durations = ({ durations, durationSumMs }: RequestCounts): Metric =>
+  histogram(
+    'svc_http_request_duration_seconds',
+    'Time until the response head; estimated under very high load',
+    {
+      boundsMs: DURATION_BUCKETS_MS,
+      counts: durations,
+      sumMs: durationSumMs,
+    },
+  )

@@ -38,3 +38,32 @@ export const counter = (name: string, help: string, value: number): Metric => ({
   type: 'counter',
   samples: [{ value }],
 })
+
+export const byResult = (name: string, help: string, counts: Readonly<Record<string, number>>): Metric => ({
+  ...counter(name, help, 0),
+  samples: Object.entries(counts).map(([result, value]) => ({ labels: { result }, value })),
+})
+
+/** `counts` has one more than there are bounds. Each bucket also counts everything smaller. */
+export function histogram(
+  name: string,
+  help: string,
+  { boundsMs, counts, sumMs }: { boundsMs: readonly number[]; counts: readonly number[]; sumMs: number },
+): Metric {
+  let count = 0
+  const buckets = counts.map((inBucket, i) => {
+    count += inBucket
+    const max = boundsMs[i]
+    return {
+      suffix: '_bucket',
+      labels: { le: max === undefined ? '+Inf' : String(max / 1000) },
+      value: count,
+    }
+  })
+  return {
+    name,
+    help,
+    type: 'histogram',
+    samples: [...buckets, { suffix: '_sum', value: sumMs / 1000 }, { suffix: '_count', value: count }],
+  }
+}

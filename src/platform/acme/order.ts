@@ -11,8 +11,8 @@ export type Issued = { certPem: string; keyPem: string; notBefore: number; expir
 export type OrderOptions = {
   host: string
   accountKey: KeyObject
-  /** Starts to answer the challenge; returns a function that stops it. */
-  answer(token: string, text: string): () => void
+  /** Starts to answer the challenge; gives a function that stops it. */
+  answer(token: string, text: string): Promise<() => void>
   now: () => number
   signal: AbortSignal
 }
@@ -49,7 +49,7 @@ async function authorize(client: AcmeClient, url: string, options: OrderOptions)
       'The certificate authority offers no proof over HTTP (http-01), the only one svc gives',
     )
   const { token } = challenge
-  const stopAnswering = answer(token, keyAuthorization(accountKey, token))
+  const stopAnswering = await answer(token, keyAuthorization(accountKey, token))
   try {
     await client.post(challenge.url, {}, signal)
     const shown = await settled(client, url, 'pending', signal)

@@ -13,6 +13,8 @@ export type ExchangeOptions = {
   request: WireRequest
   upgrade: string | null
   headTimeoutMs: number
+  /** Limits what comes before a connection, if that may take less long. */
+  connectTimeoutMs?: number | undefined
   idleTimeoutMs: IdleTimeout
   signal: LazySignal
 }
@@ -79,7 +81,7 @@ export class OutboundExchange implements Exchange {
   limitWait(isForTurn: boolean): AbortSignal {
     this.#waitsForTurn = isForTurn
     this.#gaveUp ??= new AbortController()
-    const leftMs = this.headTimeoutMs - (performance.now() - this.startedAt)
+    const leftMs = this.#connectTimeoutMs - (performance.now() - this.startedAt)
     this.#timer ??= setTimeout(() => this.onFailed(this.#late(), false), Math.max(1, leftMs))
     this.watchSignal(Number.POSITIVE_INFINITY)
     return this.#gaveUp.signal
@@ -130,6 +132,10 @@ export class OutboundExchange implements Exchange {
     this.#owner.onLeft(this)
   }
 
+  get #connectTimeoutMs(): number {
+    return this.#options.connectTimeoutMs ?? this.headTimeoutMs
+  }
+
   #listen(signal: AbortSignal): void {
     this.#signal = signal
     this.#aborted = () => this.#abort()
@@ -148,9 +154,9 @@ export class OutboundExchange implements Exchange {
     if (this.#waitsForTurn)
       return new OutboundError(
         'timeout',
-        `The request waited ${this.headTimeoutMs} ms for its turn: too many requests to ${label} are in progress`,
+        `The request waited ${this.#connectTimeoutMs} ms for its turn: too many requests to ${label} are in progress`,
       )
-    return new OutboundError('timeout', `${label} was not reached within ${this.headTimeoutMs} ms`)
+    return new OutboundError('timeout', `${label} was not reached within ${this.#connectTimeoutMs} ms`)
   }
 
   /** Cancels a body that no connection has started to read. */

@@ -2,10 +2,12 @@ import { eq, sql } from 'drizzle-orm'
 import type { Db } from '../../db/open.ts'
 import { inRelaxedTransaction } from '../../db/relaxed.ts'
 import { machineEpochs } from '../../db/schema-machines.ts'
+import { isRecord } from '../../domain/is-record.ts'
 import { BEAT_FOLDER, beatKey, logKey } from '../../domain/store-keys.ts'
 import type { ObjectStore } from '../../platform/object-store.ts'
 
 const EVERY_MS = 2_000
+const MAX_BYTES = 64 * 1024
 
 type Beating = {
   store: ObjectStore
@@ -18,43 +20,77 @@ type Beating = {
   isPrimary: () => boolean
 }
 
+export type Beats = {
+  /** Ends them. One that is on its way gets there first. */
+  stop(): Promise<void>
+  /** The last one: stand-bys need not wait. Everything is in the store before. */
+  stepDown(): Promise<void>
+}
+
+/** What a primary said last. It decides nothing but when a take-over is tried. */
+export type Beat = { text: string; hasSteppedDown: boolean }
+
 /**
  * Says every two seconds that this primary lives, unless the log said it, and looks whether another machine has made the next
  * number: a primary that writes nothing would not find out. What fails is done again. contract 18 §5.
  */
-export function startBeating(beating: Beating): () => Promise<void> {
+export function startBeating(beating: Beating): Beats {
   const { isPrimary, number } = beating
   let said = number()
+  let count = 0
   let running: Promise<void> | undefined
   const beat = async () => {
     if (!isPrimary()) return
-    if (number() === said) await say(beating)
+    if (number() === said) await say(beating, { count: ++count })
     said = number()
     if (await isOvertaken(beating)) await findOut(beating)
   }
-  const round = () => {
-    running ??= beat()
+  const begin = (work: () => Promise<void>) =>
+    work()
       .catch(() => {})
       .finally(() => {
         running = undefined
       })
+  const round = () => {
+    running ??= begin(beat)
   }
   const timer = setInterval(round, EVERY_MS)
   timer.unref()
-  running = removeOlder(beating)
-    .catch(() => {})
-    .finally(() => {
-      running = undefined
-      round()
-    })
-  return async () => {
-    clearInterval(timer)
-    await running
-    if (isPrimary()) await say(beating, { steppedDown: true }).catch(() => {})
+  running = begin(() => removeOlder(beating)).then(round)
+  return {
+    async stop() {
+      clearInterval(timer)
+      await running
+    },
+    async stepDown() {
+      if (isPrimary()) await say(beating, { steppedDown: true }).catch(() => {})
+    },
   }
 }
 
-async function say({ store, epoch, name, url }: Beating, more: { steppedDown?: true } = {}): Promise<void> {
+/** Null where that primary said nothing yet. What cannot be read says nothing. */
+export async function readBeat(store: Pick<ObjectStore, 'get'>, epoch: number): Promise<Beat | null> {
+  if (epoch === 0) return null
+  const found = await store.get(beatKey(epoch), MAX_BYTES, { patienceMs: 0 })
+  if (found === null) return null
+  const text = new TextDecoder().decode(found.bytes)
+  return { text, hasSteppedDown: isSteppedDown(text) }
+}
+
+function isSteppedDown(text: string): boolean {
+  try {
+    const said: unknown = JSON.parse(text)
+    return isRecord(said) && said['steppedDown'] === true
+  } catch {
+    return false
+  }
+}
+
+/** `count`: each is another object. */
+async function say(
+  { store, epoch, name, url }: Beating,
+  more: { steppedDown: true } | { count: number },
+): Promise<void> {
   const said = JSON.stringify({ name, url, ...more })
   await store.put(beatKey(epoch), new TextEncoder().encode(said), { epoch, patienceMs: 0 })
 }

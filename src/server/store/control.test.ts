@@ -18,7 +18,7 @@ let folder: string
 beforeEach(async () => {
   app = await storeApp({}, { isOnDisk: true })
   folder = app.ctx.config.dataDir
-  stop = openControl(app.ctx)
+  stop = openControl(() => app.ctx)
 })
 afterEach(async () => {
   await stop()
@@ -107,10 +107,6 @@ test('admins are made, and what the server refuses is said', async () => {
     code: 1,
     err: expect.stringContaining('has no second step'),
   })
-})
-
-test('the key of secrets is not rotated by a command', async () => {
-  expect(await svc(['key', 'rotate-secret'])).toMatchObject({ code: 1, out: '' })
 })
 
 test('a name that no version knows is refused', async () => {

@@ -5,11 +5,12 @@ import { openControlSocket } from '../../platform/control-socket.ts'
 import { isOperation, operate } from '../operations.ts'
 
 /** Does what `svc key` and `svc admin` ask for, and answers once the object store has it. contract 18 §1. */
-export function openControl(ctx: Context): () => Promise<void> {
+export function openControl(current: () => Context): () => Promise<void> {
+  const { config, log } = current()
   try {
-    return openControlSocket(ctx.config.dataDir, (request) => answer(ctx, request))
+    return openControlSocket(config.dataDir, (request) => answer(current(), request))
   } catch (error) {
-    ctx.log.warn('svc key and svc admin cannot reach this server', { error })
+    log.warn('svc key and svc admin cannot reach this server', { error })
     return async () => {}
   }
 }
@@ -19,6 +20,7 @@ async function answer(ctx: Context, request: Request): Promise<Response> {
     const { name, input } = asked(await request.json())
     if (!isOperation(name))
       throw new AppError('not_found', 'the server that runs here is of another version: restart it first')
+    refuseElsewhere(ctx)
     const refusal = ctx.db.log.refusal()
     if (refusal !== null) throw refusal
     const text = await operate(ctx, name, input)
@@ -29,6 +31,20 @@ async function answer(ctx: Context, request: Request): Promise<Response> {
     ctx.log.error('what a command asked for failed', { error })
     return new Response('the server failed; its log says why', { status: 500 })
   }
+}
+
+/** Says where it is to be run. */
+function refuseElsewhere({ machine }: Context): void {
+  if (machine === null || machine.role() === 'primary') return
+  const primary = machine.primary()
+  const where =
+    primary === null
+      ? 'which none is now'
+      : `which is ${primary.name}${primary.url === null ? '' : ` (${primary.url})`}`
+  throw new AppError(
+    'unavailable',
+    `this machine is a ${machine.role()}: run this on the primary of the workspace, ${where}; nothing was changed`,
+  )
 }
 
 function asked(body: unknown): { name: string; input: Record<string, string> } {

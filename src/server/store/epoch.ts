@@ -1,16 +1,17 @@
+import { desc } from 'drizzle-orm'
 import type { Config } from '../../config/config.ts'
 import { ConfigError } from '../../config/config.ts'
 import { audit } from '../../db/audit.ts'
 import { type Db, type DbOrTx, inTransaction } from '../../db/open.ts'
 import { machineEpochs, storeIdentity } from '../../db/schema-machines.ts'
 import type { SecretBox } from '../../platform/secret-box.ts'
+import { identityContext } from './identity-context.ts'
 
 type Source = { now: () => number; newId: () => string }
-type Epoch = typeof machineEpochs.$inferSelect
+export type Epoch = typeof machineEpochs.$inferSelect
 
 /** What the sealed value says: only that the key is the right one. */
 const SEALED_TEXT = 'svc'
-const sealContext = (storeId: string): string => `store:${storeId}`
 
 /** Refuses what Litestream replicates, too: both would restart the log of the database. contract 18 §9. */
 export function refuseLitestream({ sqlite }: Db): void {
@@ -33,7 +34,7 @@ export function refuseOtherKey(db: Db, storeId: string, secrets: SecretBox): voi
   const sealed = sealedOf(db, storeId)
   if (sealed === undefined) return
   try {
-    secrets.open(sealed, sealContext(storeId))
+    secrets.open(sealed, identityContext(storeId))
   } catch {
     throw new ConfigError(
       'SECRET_KEY (or secret.key in DATA_DIR) is not the key that this workspace was begun with: give this machine the same',
@@ -49,26 +50,26 @@ function sealedOf({ orm }: Db, storeId: string): string | undefined {
     .find(({ id }) => id === storeId)?.sealed
 }
 
+type Beginning = { storeId: string; writer: string; secrets: SecretBox; reason: Epoch['reason'] }
+
 /** The first transaction of a machine that means to be primary: it is, once the log has it. Returns the epoch. */
 export function beginEpoch(
   db: Db,
   { now, newId }: Source,
-  config: Pick<Config, 'machineName' | 'machineUrl' | 'role'>,
-  { storeId, writer, secrets }: { storeId: string; writer: string; secrets: SecretBox },
+  config: Pick<Config, 'machineName' | 'machineUrl'>,
+  { storeId, writer, secrets, reason }: Beginning,
 ): number {
   return inTransaction(db, (tx) => {
-    const last = lastEpoch(tx)
-    const isForced = config.role === 'primary' && last !== undefined && last.machine !== config.machineName
     const epoch: Epoch = {
-      epoch: (last?.epoch ?? 0) + 1,
+      epoch: (lastEpoch(tx)?.epoch ?? 0) + 1,
       machine: config.machineName,
       url: config.machineUrl,
       writer,
-      reason: isForced ? 'forced' : 'start',
+      reason,
       at: now(),
     }
     tx.insert(machineEpochs).values(epoch).run()
-    const sealed = secrets.seal(SEALED_TEXT, sealContext(storeId))
+    const sealed = secrets.seal(SEALED_TEXT, identityContext(storeId))
     tx.insert(storeIdentity).values({ id: storeId, sealed }).onConflictDoNothing().run()
     audit(
       { now, newId },
@@ -84,6 +85,6 @@ export function beginEpoch(
   })
 }
 
-function lastEpoch(tx: DbOrTx): Epoch | undefined {
-  return tx.select().from(machineEpochs).orderBy(machineEpochs.epoch).all().at(-1)
-}
+/** The newest take-over that this database knows of. */
+export const lastEpoch = (tx: DbOrTx): Epoch | undefined =>
+  tx.select().from(machineEpochs).orderBy(desc(machineEpochs.epoch)).limit(1).all()[0]

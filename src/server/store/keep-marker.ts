@@ -29,6 +29,7 @@ export function keepMarker(dataDir: string, store: string, seen: () => number) {
       number = shipped
       return write()
     },
+    fileHas: () => number,
     /** Not written again afterwards. */
     async stop({ isWhole }: { isWhole: boolean }): Promise<void> {
       clearInterval(timer)

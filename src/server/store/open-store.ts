@@ -6,19 +6,23 @@ import { readStoreFile } from '../../platform/object-store/store-file.ts'
 import { type ObjectStore, openObjectStore, StoreError } from '../../platform/object-store.ts'
 import { ServeError } from '../listeners.ts'
 
-/** The store that the settings name, and its id. Throws as `asStartFailure`. */
-export async function reachStore(
+/** The store that the settings name. Nothing is asked yet. */
+export function openStore(
   config: Config,
   now: () => number,
   writer: string,
-): Promise<{ store: ObjectStore; storeId: string; activity: StoreActivity }> {
+): { store: ObjectStore; activity: StoreActivity } {
   const activity = new StoreActivity()
   const onRequest = (op: string, result: string, ms: number) => activity.note(op, result, ms)
-  const store = openObjectStore({ ...storeOf(config), now, writer, onRequest })
+  return { store: openObjectStore({ ...storeOf(config), now, writer, onRequest }), activity }
+}
+
+/** Throws as `asStartFailure`. */
+export async function idOf(store: ObjectStore): Promise<string> {
   const file = await asStartFailure(() => readStoreFile(store))
   if (file === null)
     throw new ConfigError('STORE_URL names no store yet: there is no svc.json. svc store init makes it one')
-  return { store, storeId: file.id, activity }
+  return file.id
 }
 
 /** `ConfigError` (exit 78) for what somebody has to set right, `ServeError` (exit 1) for what may pass. contract 18 §1. */

@@ -52,7 +52,7 @@ const endings = onePer((_: Context): Ending => ({ running: undefined, restUntil:
 
 /** For what answers from the records of aliases: waits until those that have ended are gone. Usually one comparison. */
 export function withoutDuePreviews(ctx: Context): Promise<void> | undefined {
-  if (!isAnyDue(ctx)) return undefined
+  if (!isAnyDue(ctx) || ctx.db.log.refusal() !== null) return undefined
   const ending = endings(ctx)
   if (ending.restUntil > ctx.now()) return undefined
   ending.running ??= endOrRest(ctx, ending)
