@@ -1,6 +1,7 @@
 import { benchAccounts } from './accounts.ts'
 import { benchCdn } from './cdn.ts'
 import { benchDeploy } from './deploy.ts'
+import { benchFollowing } from './following.ts'
 import { benchHosts } from './hosts.ts'
 import { type Lab, missingTools, openLab, pinSelf } from './lib/lab.ts'
 import type { Pace } from './lib/pace.ts'
@@ -46,6 +47,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   'release-checks': benchReleaseChecks,
   report: benchReport,
   shipping: benchShipping,
+  following: benchFollowing,
   store: benchStore,
 }
 

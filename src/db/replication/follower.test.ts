@@ -110,9 +110,10 @@ describe('the file becomes that of the primary', () => {
     for (let count = 0; count < 4; count += 1) insert()
     server.requests.length = 0
     await it.following.look()
-    expect(server.requests.map(({ key }) => key)).toEqual(
-      [2, 3, 4, 5, 6].map((number) => `p/${logKey(number)}`),
-    )
+    const asked = server.requests.map(({ key }) => key)
+    for (const number of [2, 3, 4, 5, 6])
+      expect(asked.filter((key) => key === `p/${logKey(number)}`)).toHaveLength(1)
+    expect(asked.length).toBeLessThanOrEqual(8)
   })
 
   test('by itself, each time it polls', async () => {
@@ -316,6 +317,8 @@ describe('a schema', () => {
     expect(it.following.isNewer).toBe(true)
     const error = expect.stringContaining('newer svc')
     expect(it.following.state()).toMatchObject({ number: 3, isStoreUp: true, error })
+    // Later ones were on their way.
+    await it.following.look()
     server.requests.length = 0
     await it.following.look()
     expect(it.following.number).toBe(3)

@@ -11,6 +11,7 @@ import { FollowedFile } from './followed-file.ts'
 import { FollowerMarker } from './follower-marker.ts'
 import { LogError } from './log-error.ts'
 import { readMarker } from './marker.ts'
+import { nextChanges } from './next-changes.ts'
 import { PlaceInLog } from './place-in-log.ts'
 import type { ShipperState } from './shipper.ts'
 import { Waiters } from './waiters.ts'
@@ -152,7 +153,9 @@ class LogFollower implements Following {
     this.#isLooking = true
     this.#lookedAt = performance.now()
     try {
-      while (await this.#takeNext()) {}
+      await this.#place.require(this.number, this.#seen)
+      if (this.isNewer) await this.#seeNext()
+      else await this.#takeAll()
       this.#succeeded()
     } catch (error) {
       if (!this.#stopping.signal.aborted) this.#failed(error)
@@ -161,25 +164,32 @@ class LogFollower implements Following {
     }
   }
 
-  /** False where there is nothing more to be done. */
-  async #takeNext(): Promise<boolean> {
-    await this.#place.require(this.number, this.#seen)
-    const askedAt = performance.now()
-    const change = this.isNewer ? await this.#seeNext() : await this.#fetch(this.number + 1)
-    this.#isBehind = change !== null
-    if (!this.#isBehind) this.currentAt = askedAt
-    if (change === null || change === 'not for us') return false
-    try {
-      return await this.#put(change)
-    } finally {
-      change.pages.discard()
+  async #takeAll(): Promise<void> {
+    for await (const { change, askedAt } of nextChanges(this.number, (number) => this.#fetch(number))) {
+      if (change === null) return this.#isAtEnd(askedAt)
+      this.#isBehind = true
+      try {
+        await this.#place.require(this.number, this.#seen)
+        if (!(await this.#put(change))) return
+      } finally {
+        change.pages.discard()
+      }
     }
   }
 
-  async #seeNext(): Promise<'not for us' | null> {
+  /** Of a log whose next object is not for this executable. */
+  async #seeNext(): Promise<void> {
+    const askedAt = performance.now()
     const call = { patienceMs: 0, signal: this.#stopping.signal }
     const found = await this.#options.store.head(logKey(this.number + 1), call)
-    return found === null ? null : 'not for us'
+    if (found === null) this.#isAtEnd(askedAt)
+    else this.#isBehind = true
+  }
+
+  /** The store had nothing at that time that is not here. */
+  #isAtEnd(askedAt: number): void {
+    this.#isBehind = false
+    this.currentAt = askedAt
   }
 
   async #fetch(number: number): Promise<Fetched | null> {

@@ -4,8 +4,12 @@ import { handOverOpen } from '../../platform/owner.ts'
 
 /** Pages are held and written in blocks of this size, each of whole pages. */
 const BLOCK_BYTES = 2 ** 20
-/** What is more waits in a file. */
-const BLOCKS_IN_MEMORY = 8
+export const MAX_RUN_BYTES = BLOCK_BYTES
+/** What is more waits in a file: bytes of buffers that are used again are written much faster than those of new ones. */
+const BLOCKS_IN_MEMORY = 4
+
+/** Bytes and where they belong. They may be other ones after the next run. */
+export type Run = { bytes: Uint8Array; position: number }
 
 /** Pages in rising order that wait to be written into a database file at one go. */
 export class PageSpool {
@@ -16,12 +20,17 @@ export class PageSpool {
   readonly #blocks: Uint8Array[] = []
   #spilled = 0
   #fd: number | undefined
+  #read: Uint8Array | undefined
 
   /** `path`: where a file may be made, which has no name by the time that anything is in it. */
   constructor(path: string, pageSize: number) {
     this.#path = path
     this.#pageSize = pageSize
     this.#perBlock = BLOCK_BYTES / pageSize
+  }
+
+  get sizeBytes(): number {
+    return this.#numbers.length * this.#pageSize
   }
 
   add({ number, data }: Page): void {
@@ -31,15 +40,18 @@ export class PageSpool {
     this.#numbers.push(number)
   }
 
-  /** Writes the pages from `first` to `last`, those that follow one another together. Yields after each block. */
-  *writing(database: number, first: number, last: number): Generator<void> {
+  /** The pages from `first` to `last` with their places in the file, those that follow one another together. */
+  *runs(first: number, last: number): Generator<Run> {
     const end = this.#indexOf(last + 1)
     for (let at = this.#indexOf(first); at < end; ) {
       const index = Math.floor(at / this.#perBlock)
       const blockEnd = Math.min(end, (index + 1) * this.#perBlock)
       const block = this.#block(index)
-      while (at < blockEnd) at = this.#writeRun(database, block, at, blockEnd)
-      yield
+      while (at < blockEnd) {
+        const count = this.#countOfRun(at, blockEnd)
+        yield this.#run(block, at, count)
+        at += count
+      }
     }
   }
 
@@ -60,14 +72,19 @@ export class PageSpool {
     return low
   }
 
-  #writeRun(database: number, block: Uint8Array, from: number, blockEnd: number): number {
+  #countOfRun(from: number, end: number): number {
     const first = this.#numbers[from] as number
-    let end = from + 1
-    while (end < blockEnd && this.#numbers[end] === first + end - from) end += 1
+    let count = 1
+    while (from + count < end && this.#numbers[from + count] === first + count) count += 1
+    return count
+  }
+
+  #run(block: Uint8Array, from: number, count: number): Run {
     const start = (from % this.#perBlock) * this.#pageSize
-    const length = (end - from) * this.#pageSize
-    writeWhole(database, block.subarray(start, start + length), (first - 1) * this.#pageSize)
-    return end
+    return {
+      bytes: block.subarray(start, start + count * this.#pageSize),
+      position: ((this.#numbers[from] as number) - 1) * this.#pageSize,
+    }
   }
 
   #beginBlock(): void {
@@ -95,13 +112,13 @@ export class PageSpool {
     if (this.#fd === undefined || index < kept) return this.#blocks[index] as Uint8Array
     const spilled = index - kept
     if (spilled === this.#spilled) return this.#blocks[kept] as Uint8Array
-    const block = new Uint8Array(BLOCK_BYTES)
-    readSync(this.#fd, block, 0, BLOCK_BYTES, spilled * BLOCK_BYTES)
-    return block
+    this.#read ??= new Uint8Array(BLOCK_BYTES)
+    readSync(this.#fd, this.#read, 0, BLOCK_BYTES, spilled * BLOCK_BYTES)
+    return this.#read
   }
 }
 
-function writeWhole(fd: number, bytes: Uint8Array, position: number): void {
+export function writeWhole(fd: number, bytes: Uint8Array, position: number): void {
   for (let done = 0; done < bytes.length; )
     done += writeSync(fd, bytes, done, bytes.length - done, position + done)
 }
