@@ -6,7 +6,11 @@ export const checkStore: Check = ({ machine }) => {
   if (machine === null) return { status: 'off', message: 'There is no object store: STORE_URL is not set' }
   const { isStoreUp, error, unshippedBytes: value, number } = machine.state()
   if (machine.role() !== 'primary')
-    return { status: 'error', message: 'Another machine took over: start this one again', value }
+    return {
+      status: isStoreUp ? 'ok' : 'error',
+      message: `Follows the primary, up to number ${number}`,
+      value,
+    }
   if (!isStoreUp)
     return { status: 'error', message: `Nothing can be changed: ${error ?? 'no answer'}`, value }
   return { status: 'ok', message: `Everything is in the object store, up to number ${number}`, value }
