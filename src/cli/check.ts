@@ -1,17 +1,13 @@
-import { resolve } from 'node:path'
 import type { Config } from '../config/config.ts'
-import { DataDirError } from '../domain/data-dir-error.ts'
 import { messageOf } from '../domain/errors.ts'
 import { findProblems } from '../modules/deployments/check.ts'
 import { findUnreadableSecrets } from '../modules/secrets/unreadable.ts'
-import { findTwins, type Twins } from '../modules/users/service.ts'
-import { findForeignFiles } from '../platform/foreign-files.ts'
 import { reserveBytes } from '../platform/reserve.ts'
+import { damagedBy, keyHint, tellOfForeign, tellOfTwins } from './check-notes.ts'
 import { type Command, CommandFailure, EXIT, type Io, printable, UsageError } from './command.ts'
 import { isOfStore } from './on-workspace.ts'
 import { onDataDir, requireDatabase } from './operator.ts'
 import { settingsOf } from './settings.ts'
-import { systemErrorOf } from './system-error.ts'
 
 export const checkCommand: Command = {
   summary: 'Check the database and every stored file',
@@ -21,12 +17,12 @@ Checks the database, what its rows promise of each other (also that no API key w
 more), the stored secrets against the key, the bytes of every stored content, and whether root owns files in the data
 directory of another user. Reads all of them, so it takes a while on a large store. The server may be running. Accounts whose
 emails are one by now, however they are spelled, are listed too, which is no damage; nor is a note on stderr. Exit code: 0 all
-is well, 1 damage, each named in a line. Of a workspace in an object store the store is checked, as svc store check does.`,
+is well, 1 damage, each named in a line. Of a workspace in an object store this checks the copy of the database, then the store,
+as svc store check does, which reads every content.`,
   async run(args, io) {
     const { config, words } = settingsOf(args, io)
     if (words.length > 0) throw new UsageError(`svc check takes flags only, not "${words[0]}"`)
-    // Opening a copy while no server runs would move what is not shipped into its file.
-    if (isOfStore(config)) return (await import('./store/check.ts')).check(config, false, io)
+    if (isOfStore(config)) return (await import('./store/check-machine.ts')).checkMachine(config, io)
     requireDatabase(config)
     let found = 0
     const hints = new Set<string>()
@@ -44,11 +40,10 @@ is well, 1 damage, each named in a line. Of a workspace in an object store the s
           hints.add(keyHint(config))
           say(problem)
         }
-        for (const twins of findTwins(ctx)) io.stdout.write(`${printable(twinLine(twins))}\n`)
+        tellOfTwins(ctx, io)
       })
-      const foreign = findForeignFiles(resolve(config.dataDir))
-      for (const detail of foreign.details) io.stdout.write(`foreign_file: ${printable(detail)}\n`)
-      if (foreign.count > 0) hints.add(`; what is root's is given back by ${foreign.help}`)
+      const foreign = tellOfForeign(config, io)
+      if (foreign.count > 0) hints.add(foreign.hint)
       found += foreign.count
       tellOfReserve(config, io)
     } catch (error) {
@@ -66,10 +61,6 @@ is well, 1 damage, each named in a line. Of a workspace in an object store the s
   },
 }
 
-/** A note: nothing is damaged. With the ids, because most such emails look the same. contract 12.13. */
-const twinLine = (twins: Twins): string =>
-  `one email, ${twins.length} accounts: ${twins.map(({ id, email }) => `${email} (${id})`).join(', ')}`
-
 /** No damage: a server makes it as soon as there is room. */
 function tellOfReserve({ dataDir }: Config, io: Io): void {
   if (reserveBytes(dataDir) > 0) return
@@ -79,18 +70,3 @@ function tellOfReserve({ dataDir }: Config, io: Io): void {
 }
 
 const CONTENT_HINT = '; publish the named files again, which stores their contents anew'
-
-/** The service often has other settings than the shell that runs this command. */
-const keyHint = ({ secretKey }: Config): string =>
-  secretKey === null ? '; if its server is given SECRET_KEY, this command needs it too' : ''
-
-/** A database that cannot be opened or read counts as damaged; one that this user may not read does not. */
-function damagedBy(error: unknown): DataDirError['damaged'] {
-  if (error instanceof DataDirError) return error.damaged
-  if (error instanceof CommandFailure) return undefined
-  const code = codeOf(systemErrorOf(error))
-  return code === undefined || /^SQLITE_(CORRUPT|NOTADB|IOERR)/.test(code) ? 'database' : undefined
-}
-
-const codeOf = (error: Error | undefined): string | undefined =>
-  error !== undefined && 'code' in error ? String(error.code) : undefined

@@ -10,10 +10,16 @@ import { restInFile } from './replication/file-header.ts'
  * Opens the copy of a database that another machine writes. It is never migrated, and nothing can be written: `startFollowing`
  * puts the pages in beside SQLite. A file with a log beside it, as a killed primary left it, is read together with that log.
  */
-export const openFollowed = (path: string): Db => namingHolder(path, () => open(path))
+export const openFollowed = (path: string): Db =>
+  namingHolder(path, () => {
+    if (!hasLog(path)) rest(path)
+    return open(path)
+  })
+
+/** Opens it beside the server that uses it, for commands. Nothing of it is changed, also not by closing it. */
+export const openBeside = (path: string): Db => namingHolder(path, () => open(path))
 
 function open(path: string): Db {
-  if (!hasLog(path)) rest(path)
   const sqlite = new Database(path, { readonly: true, strict: true })
   waitForLocks(sqlite)
   sqlite.run('PRAGMA query_only = ON')

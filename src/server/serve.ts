@@ -141,10 +141,12 @@ class SocketPeer {
   }
 }
 
-/** The address and, while there is no admin, the set-up link. */
+/** The address and, while there is no admin, the set-up link, which the primary alone takes. */
 function welcome(ctx: Context): string {
-  const setup = hasAdmin(ctx.db)
-    ? ''
-    : `Set up the first admin: ${ctx.adminUrl()}/setup?token=${encodeURIComponent(ctx.setupToken)}\n`
+  const isOfPrimary = ctx.machine === null || ctx.machine.role() === 'primary'
+  const setup =
+    !isOfPrimary || hasAdmin(ctx.db)
+      ? ''
+      : `Set up the first admin: ${ctx.adminUrl()}/setup?token=${encodeURIComponent(ctx.setupToken)}\n`
   return `svc ${ctx.version} serves ${ctx.adminUrl()}\n${setup}`
 }

@@ -5,15 +5,12 @@ import { type StoreStatus, storeStatus } from '../../db/stored-workspace/status.
 import { EXIT, type Io, printable, printableJson } from '../command.ts'
 import { onStoreOfSvc } from './open.ts'
 
-/** As long as a stand-by waits before it takes over. */
-const SILENCE_MS = 10_000
-
 export const status = (config: Config, isJson: boolean, io: Io): Promise<number> =>
   onStoreOfSvc(config, async (store, file) => {
     const found = await storeStatus(store, file, {
       url: storeUrlText(config),
       now: Date.now(),
-      silenceMs: SILENCE_MS,
+      silenceMs: config.takeoverSeconds * 1_000,
     })
     io.stdout.write(isJson ? `${printableJson(found, 2)}\n` : textOf(found, await countCertificates(store)))
     return EXIT.ok

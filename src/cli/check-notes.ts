@@ -1,0 +1,38 @@
+import { resolve } from 'node:path'
+import type { Config } from '../config/config.ts'
+import type { Context } from '../context.ts'
+import { DataDirError } from '../domain/data-dir-error.ts'
+import { findTwins, type Twins } from '../modules/users/service.ts'
+import { findForeignFiles } from '../platform/foreign-files.ts'
+import { CommandFailure, type Io, printable } from './command.ts'
+import { systemErrorOf } from './system-error.ts'
+
+export function tellOfTwins(ctx: Context, io: Io): void {
+  for (const twins of findTwins(ctx)) io.stdout.write(`${printable(twinLine(twins))}\n`)
+}
+
+/** Prints what root owns in another user's data directory. */
+export function tellOfForeign({ dataDir }: Config, io: Io): { count: number; hint: string } {
+  const { details, count, help } = findForeignFiles(resolve(dataDir))
+  for (const detail of details) io.stdout.write(`foreign_file: ${printable(detail)}\n`)
+  return { count, hint: `; what is root's is given back by ${help}` }
+}
+
+/** A note: nothing is damaged. With the ids, because most such emails look the same. contract 12.13. */
+const twinLine = (twins: Twins): string =>
+  `one email, ${twins.length} accounts: ${twins.map(({ id, email }) => `${email} (${id})`).join(', ')}`
+
+/** The service often has other settings than the shell that runs this command. */
+export const keyHint = ({ secretKey }: Config): string =>
+  secretKey === null ? '; if its server is given SECRET_KEY, this command needs it too' : ''
+
+/** A database that cannot be opened or read counts as damaged; one that this user may not read does not. */
+export function damagedBy(error: unknown): DataDirError['damaged'] {
+  if (error instanceof DataDirError) return error.damaged
+  if (error instanceof CommandFailure) return undefined
+  const code = codeOf(systemErrorOf(error))
+  return code === undefined || /^SQLITE_(CORRUPT|NOTADB|IOERR)/.test(code) ? 'database' : undefined
+}
+
+const codeOf = (error: Error | undefined): string | undefined =>
+  error !== undefined && 'code' in error ? String(error.code) : undefined

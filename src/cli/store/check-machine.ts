@@ -1,0 +1,80 @@
+import { existsSync } from 'node:fs'
+import type { Config } from '../../config/config.ts'
+import type { Context } from '../../context.ts'
+import { openBeside } from '../../db/followed.ts'
+import { messageOf } from '../../domain/errors.ts'
+import { inspectDatabase } from '../../modules/deployments/check/queries.ts'
+import { findUnreadableSecrets } from '../../modules/secrets/unreadable.ts'
+import { contextOn, openParts } from '../../server/open-context.ts'
+import { databaseFile, keysToRead } from '../../server/store/arrive.ts'
+import { damagedBy, keyHint, tellOfForeign, tellOfTwins } from '../check-notes.ts'
+import { CommandFailure, EXIT, type Io, printable } from '../command.ts'
+import { enterOwn } from '../operator.ts'
+import { VERSION } from '../version.ts'
+import { requireWhole } from './check.ts'
+import { onStoreOfSvc } from './open.ts'
+
+/** `svc check` of a machine whose workspace is in an object store: what it has, then the store. contract 18 §1. */
+export async function checkMachine(config: Config, io: Io): Promise<number> {
+  enterOwn(config)
+  const hints = new Set<string>()
+  const found = await checkCopy(config, hints, io)
+  const damage = await onStoreOfSvc(config, (store) => requireWhole(store, false, io)).then(
+    () => null,
+    (error: unknown) => error,
+  )
+  if (found > 0) {
+    const here = `${found} ${found === 1 ? 'problem' : 'problems'} found in ${config.dataDir}${[...hints].join('')}`
+    throw new CommandFailure(damage === null ? here : `${here}; the store: ${messageOf(damage)}`)
+  }
+  if (damage !== null) throw damage
+  io.stdout.write('all is well\n')
+  return EXIT.ok
+}
+
+/** Returns the number of problems. Contents are cached here, and checked in the store. */
+async function checkCopy(config: Config, hints: Set<string>, io: Io): Promise<number> {
+  if (!existsSync(databaseFile(config))) {
+    io.stderr.write(
+      `note: there is no copy of the database in ${config.dataDir}; the store alone is checked\n`,
+    )
+    return 0
+  }
+  let found = 0
+  const say = ({ kind, detail }: { kind: string; detail: string }): void => {
+    found += 1
+    io.stdout.write(`${kind}: ${printable(detail)}\n`)
+  }
+  try {
+    await onCopy(config, io, (ctx) => {
+      for (const problem of inspectDatabase(ctx.db)) say(problem)
+      for (const problem of findUnreadableSecrets(ctx)) {
+        hints.add(keyHint(config))
+        say(problem)
+      }
+      tellOfTwins(ctx, io)
+    })
+    const foreign = tellOfForeign(config, io)
+    if (foreign.count > 0) hints.add(foreign.hint)
+    return found + foreign.count
+  } catch (error) {
+    const damaged = damagedBy(error)
+    if (damaged === undefined) throw error
+    say({ kind: `${damaged}_damaged`, detail: messageOf(error) })
+    return found
+  }
+}
+
+async function onCopy(config: Config, io: Io, work: (ctx: Context) => void): Promise<void> {
+  const db = openBeside(databaseFile(config))
+  const parts = await openParts(
+    { ...config, logLevel: 'error' },
+    { version: VERSION, write: io.stderr.write },
+  )
+  try {
+    work(contextOn(parts, { db, secretKeys: keysToRead(config), machine: null }))
+  } finally {
+    parts.close()
+    db.close()
+  }
+}
