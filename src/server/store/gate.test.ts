@@ -1,7 +1,11 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { sql } from 'drizzle-orm'
+import { inTransaction } from '../../db/open.ts'
+import { Arrival } from '../../http/arrival.ts'
 import { seedDeployment } from '../../testing/seed.ts'
 import { type StoreApp, storeApp } from '../../testing/store-app.ts'
 import { until } from '../../testing/until.ts'
+import { behindGate } from './gate.ts'
 
 /** contract 18 §4: no answer to a request during which something was written leaves before the store has it. */
 
@@ -58,6 +62,27 @@ test('what only reads, and what records that something is in use, waits for noth
     expect((await app.call('GET', path, { as: ROOT })).status).toBeLessThan(400)
   expect((await app.call('GET', '/', { host: SITE })).status).toBe(200)
   expect(app.log.waiting).toBe(0)
+})
+
+test('a reading call is not held up, and does not fail, by what another call writes meanwhile', async () => {
+  const read = Promise.withResolvers<Response>()
+  const { ctx } = app
+  const gate = behindGate(ctx, async ({ path }) => {
+    if (path === '/read') return read.promise
+    const answer = await read.promise
+    inTransaction(ctx.db, (tx) => tx.run(sql`UPDATE users SET created_at = 0`))
+    return answer.clone()
+  })
+  const get = (path: string) =>
+    gate(new Arrival(ctx.config, new Request(`http://localhost${path}`), { address: '127.0.0.1' }))
+  const reading = get('/read')
+  const writing = get('/write')
+  app.log.state = 'held'
+  read.resolve(new Response('read'))
+  await until('the one that wrote to wait', () => app.log.waiting > 0)
+  app.log.state = 'away'
+  app.log.settle()
+  expect([(await reading).status, (await writing).status]).toEqual([200, 503])
 })
 
 test('a change that waited in vain is 503, says that it may have happened, and sets no cookie', async () => {
