@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { createServer, type Server, type Socket } from 'node:net'
+import { connect, createServer, type Server, type Socket } from 'node:net'
 import { forwardCounts } from '../../modules/machines/forward-counts.ts'
 import { type MachinePair, machinePair, NODE_SECRET } from '../../testing/machine-pair.ts'
 import { rawConnection } from '../../testing/raw-client.ts'
+import { rounds } from '../../testing/rounds.ts'
 import { MACHINE_HEADER, machineKeys, readForwarded, signForwarded } from './machine-header.ts'
 
 /** contract 18 §6: what is passed on to the primary goes there unchanged, once, and its answer comes back byte for byte. */
@@ -157,7 +158,8 @@ test('a primary that takes requests and says nothing is given up, one that works
   })
   expect(await (await pair.call('POST', '/api/projects', { json: {} })).text()).toBe('done')
   isAlive = false
-  expect(await failed(pair.call('POST', '/api/projects', { json: {} }))).toEqual(UNREACHABLE)
+  const inVain = [pair.call('GET', '/api/projects'), pair.call('POST', '/api/projects', { json: {} })]
+  for (const answer of inVain) expect(await failed(answer)).toEqual(UNREACHABLE)
 }, 60_000)
 
 test('half an answer is no whole one: the visitor’s connection is cut', async () => {
@@ -246,4 +248,131 @@ test('it waits for nothing that it does not have to: an answer to half an upload
   const visitor = await rawConnection({ port: Number(port) })
   visitor.write('POST /api/x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\nsome')
   expect(await visitor.answer).toMatchObject({ status: 413, body: 'no' })
+})
+
+/** A primary that another server plays. */
+function primaryIs(options: Omit<Bun.Serve.Options<undefined>, 'port' | 'hostname'>): void {
+  const server = Bun.serve({
+    ...options,
+    port: 0,
+    hostname: '127.0.0.1',
+    maxRequestBodySize: 2 ** 40,
+  } as Bun.Serve.Options<undefined>)
+  played.push(server)
+  pair.primaryUrl = `http://127.0.0.1:${server.port}`
+}
+const played: Bun.Server<undefined>[] = []
+afterEach(async () => {
+  for (const server of played.splice(0)) await server.stop(true)
+})
+
+test('WebSockets pass both ways, with their protocol, text, bytes and the code of their end', async () => {
+  const ended = Promise.withResolvers<[number, string]>()
+  primaryIs({
+    fetch: (request, server) =>
+      server.upgrade(request, { headers: { 'sec-websocket-protocol': 'chat' } })
+        ? undefined
+        : new Response('no', { status: 400 }),
+    websocket: {
+      message: (socket, message) => void socket.send(message),
+      close: (_, code, reason) => ended.resolve([code, reason]),
+    },
+  })
+  const socket = new WebSocket(`${pair.follower.url.replace('http', 'ws')}/api/x`, ['chat'])
+  socket.binaryType = 'arraybuffer'
+  const received: unknown[] = []
+  const all = Promise.withResolvers<void>()
+  socket.onmessage = ({ data }) => received.push(data) === 3 && all.resolve()
+  await new Promise((resolve) => {
+    socket.onopen = resolve
+  })
+  expect(socket.protocol).toBe('chat')
+  const large = new Uint8Array(3_000_000).fill(7)
+  socket.send('hello')
+  socket.send(large)
+  socket.send('')
+  await all.promise
+  const bytes = received[1] instanceof ArrayBuffer ? new Uint8Array(received[1]) : undefined
+  expect([received[0], bytes?.length, bytes?.at(-1), received[2]]).toEqual(['hello', large.length, 7, ''])
+  socket.close(4_001, 'bye')
+  expect(await ended.promise).toEqual([4_001, 'bye'])
+})
+
+test('events arrive as they are sent', async () => {
+  const send = Promise.withResolvers<(text: string) => void>()
+  primaryIs({
+    fetch: () => {
+      const body = new ReadableStream<Uint8Array>({
+        start: (controller) => send.resolve((text) => controller.enqueue(new TextEncoder().encode(text))),
+      })
+      return new Response(body, { headers: { 'content-type': 'text/event-stream' } })
+    },
+  })
+  const answered = fetch(`${pair.follower.url}/api/logs/tail`)
+  const say = await send.promise
+  say('data: 1\n\n')
+  const answer = await answered
+  expect(answer.headers.get('content-type')).toBe('text/event-stream')
+  const reader = (answer.body as ReadableStream<Uint8Array>).getReader()
+  for (const text of ['data: 1\n\n', 'data: 2\n\n']) {
+    expect(new TextDecoder().decode((await reader.read()).value)).toBe(text)
+    say('data: 2\n\n')
+  }
+  await reader.cancel()
+})
+
+test('an upload of any length passes without being held, whether its length is said or not', async () => {
+  const sizeBytes = rounds(128, 2_048) * 2 ** 20
+  let most = 0
+  primaryIs({
+    async fetch(request) {
+      const { headers } = request
+      let received = 0
+      for await (const piece of request.body ?? []) {
+        received += piece.length
+        most = Math.max(most, process.memoryUsage.rss())
+      }
+      return Response.json([received, headers.get('content-length'), headers.get('transfer-encoding')])
+    },
+  })
+  const piece = new Uint8Array(256 * 1024).fill(1)
+  const pieces = () => {
+    let left = sizeBytes
+    return new ReadableStream<Uint8Array>({
+      pull(controller) {
+        if (left === 0) return controller.close()
+        controller.enqueue(piece)
+        left -= piece.length
+      },
+    })
+  }
+  const before = process.memoryUsage.rss()
+  const answer = await fetch(`${pair.follower.url}/api/deployments`, { method: 'POST', body: pieces() })
+  expect(await answer.json()).toEqual([sizeBytes, null, 'chunked'])
+  // Of the client and both servers: they are one process here.
+  expect(most - before).toBeLessThan(100 * 2 ** 20)
+}, 120_000)
+
+test.each([
+  ['', true],
+  // The runtime may refuse them: never is what they frame half an upload.
+  ['X-Checksum: 1\r\n', false],
+])('an upload that waits for 100 Continue, with the trailers %j', async (trailers, isSure) => {
+  primaryIs({
+    fetch: async (request) => Response.json([await request.text(), request.headers.get('expect')]),
+  })
+  const { port } = new URL(pair.follower.url)
+  let text = ''
+  const visitor = connect(Number(port), '127.0.0.1')
+  sockets.add(visitor)
+  visitor.on('data', (bytes) => {
+    text += bytes.toString()
+    if (text.endsWith('100 Continue\r\n\r\n')) visitor.write(`5\r\nhello\r\n0\r\n${trailers}\r\n`)
+  })
+  visitor.write(
+    'POST /api/x HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n',
+  )
+  await new Promise((resolve) => visitor.on('close', resolve))
+  if (isSure || text.includes('HTTP/1.1 200')) expect(text).toEndWith('["hello",null]')
+  else expect(text).toContain('HTTP/1.1 400')
 })

@@ -86,7 +86,7 @@ export class Forwarder {
       return answer === null ? new Response(null) : this.#relay(method, answer, new Silence(undefined))
     }
     const silence = new Silence((isAllowed) => arrival.peer.allowSilence?.(isAllowed))
-    const wait = this.#waiting.begin(url, outbound)
+    const wait = this.#waiting.begin(url, outbound, isSafe(method) ? 'read' : 'change')
     const signal = () => {
       silence.begin()
       return AbortSignal.any([request.signal, wait.signal])

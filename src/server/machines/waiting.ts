@@ -1,15 +1,25 @@
 import type { Outbound } from '../../platform/outbound.ts'
 
 /** A request whose answer has not begun. */
-export type Wait = { signal: AbortSignal; isGivenUp: boolean; end(): void }
+export type Wait = { signal: AbortSignal; end(): void }
 
-type Waiting = Wait & { since: number; giveUp: () => void; url: URL; outbound: Outbound }
+type Waiting = Wait & {
+  since: number
+  /** How often in a row the primary may say nothing before it is given up, and how often it still may. */
+  tries: number
+  left: number
+  giveUp: () => void
+  url: URL
+  outbound: Outbound
+}
 
 /** After so long without an answer the primary is asked whether it lives. */
 const PATIENCE_MS = 2_000
 /** How long it may take to say so. */
 const LIFE_SIGN_MS = 3_000
 const EVERY_MS = 500
+/** What was sent may be done already, so a change is not given up while the primary is only busy. */
+const TRIES = { read: 1, change: 4 }
 
 /**
  * Gives up on a primary that took requests and answers nothing: a machine that was stopped still has its connections. One that
@@ -20,18 +30,16 @@ export class WaitingRequests {
   #timer: Timer | undefined
   #isAsking = false
 
-  begin(url: URL, outbound: Outbound): Wait {
+  begin(url: URL, outbound: Outbound, kind: keyof typeof TRIES): Wait {
     const controller = new AbortController()
     const wait: Waiting = {
       since: performance.now(),
+      tries: TRIES[kind],
+      left: TRIES[kind],
       url,
       outbound,
       signal: controller.signal,
-      isGivenUp: false,
-      giveUp() {
-        wait.isGivenUp = true
-        controller.abort()
-      },
+      giveUp: () => controller.abort(),
       end: () => this.#end(wait),
     }
     this.#all.add(wait)
@@ -57,8 +65,9 @@ export class WaitingRequests {
     this.#isAsking = false
     for (const wait of late) {
       if (wait.outbound !== outbound) continue
-      if (isAlive) wait.since = performance.now()
-      else wait.giveUp()
+      wait.left = isAlive ? wait.tries : wait.left - 1
+      if (wait.left === 0) wait.giveUp()
+      else if (isAlive) wait.since = performance.now()
     }
   }
 }
