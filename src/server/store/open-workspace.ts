@@ -3,6 +3,7 @@ import { storeWarning } from '../../config/store.ts'
 import { createLog } from '../../platform/log.ts'
 import { keepToOurselves, systemNow } from '../open-context.ts'
 import type { Workspace } from '../workspace.ts'
+import { requireCertificateKey } from './certificate-key.ts'
 import { openStore } from './open-store.ts'
 import { Roles } from './roles.ts'
 
@@ -12,6 +13,7 @@ export async function openStoredWorkspace(
   version: string,
   write: (text: string) => void,
 ): Promise<Workspace> {
+  requireCertificateKey(config)
   keepToOurselves()
   const log = createLog({ level: config.logLevel, format: config.logFormat, now: systemNow, write })
   const warning = storeWarning(config)
