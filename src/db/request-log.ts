@@ -120,7 +120,10 @@ export class RequestLog {
     for (const { weight } of rows.slice(taken.length)) this.drop(weight)
     // Before our own last row, whose weight may not be final.
     this.#waiting.unshift(...taken)
-    if (taken.length > 0) this.#writeSoon()
+    if (taken.length === 0) return
+    // They are late already, and others may bring as many.
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(this.#drain, 0).unref()
   }
 
   /** Passes what this machine itself observed on, some rows at once, as they are written. Returns a function that stops it. */

@@ -31,7 +31,7 @@ import { startSending } from '../modules/webhooks/dispatch.ts'
 import { removeOldDeliveries } from '../modules/webhooks/upkeep.ts'
 import { WATCH_MS, watchForHooks } from '../modules/webhooks/watch.ts'
 import { endPipelines, resumePipelines } from '../pipelines/background.ts'
-import type { Stop } from '../platform/in-steps.ts'
+import { every, type Work } from './every.ts'
 import { loadEndpoints } from './load-endpoints.ts'
 
 /** Starts the server's background work. Returns a function that stops it and waits for running work. */
@@ -103,43 +103,6 @@ function cleanStore(ctx: Context): () => Promise<void> {
     else await sweepStore(ctx, pausing)
     isSwept = true
   })
-}
-
-const ROUND_MS = 10 * MINUTE_MS
-
-type Work = (stop: Stop) => void | Promise<void>
-
-/**
- * Runs `work` periodically, never twice at once. A failure is logged, and the next round retries. The returned function
- * tells running work to stop and waits for it.
- */
-function every(
-  ctx: Context,
-  name: string,
-  work: Work,
-  { isFromNow = false, roundMs = ROUND_MS }: { isFromNow?: boolean; roundMs?: number } = {},
-): () => Promise<void> {
-  const stop = { aborted: false }
-  let running: Promise<void> | undefined
-  const round = async () => {
-    try {
-      await work(stop)
-    } catch (error) {
-      ctx.log.error('background work failed', { work: name, error })
-    } finally {
-      running = undefined
-    }
-  }
-  const start = () => {
-    running ??= round()
-  }
-  const timer = setInterval(start, roundMs)
-  if (isFromNow) start()
-  return async () => {
-    stop.aborted = true
-    clearInterval(timer)
-    await running
-  }
 }
 
 /** The same, with the first run immediately. */
