@@ -74,6 +74,10 @@ export class ListenerCertificates implements Certificates {
     this.#source.visited(host)
   }
 
+  takeVisited(): string[] {
+    return this.#source.takeVisited()
+  }
+
   async #serveNext(ctx: Context, storage: OwnStorage | null): Promise<void> {
     if (ctx.config.tls === 'off' || this.#isStopped) return
     if (ctx.config.tls === 'auto') await this.#serveAutomatic(ctx, storage)
