@@ -111,7 +111,7 @@ export class ListenerCertificates implements Certificates {
   async #replace(next: Source): Promise<void> {
     const before = this.#source
     this.#source = next
-    next.onChange(() => this.#tell())
+    next.onChange(() => (this.#source === next ? this.#tell() : undefined))
     const isSame = namesOf(before.all()) === namesOf(next.all())
     this.#end(before)
     // Each change makes the listeners open anew.

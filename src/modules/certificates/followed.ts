@@ -104,7 +104,11 @@ export class FollowedCertificates implements AutoCertificates {
   }
 
   #tick(): void {
-    if (performance.now() >= this.#lookAt || this.#isTold()) this.#look()
+    try {
+      if (performance.now() >= this.#lookAt || this.#isTold()) this.#look()
+    } catch (error) {
+      this.#ctx.log.error('it could not be read whether there are new certificates', { error })
+    }
   }
 
   /** The primary writes an audit entry with each certificate, once the store has it. */
