@@ -1,5 +1,5 @@
 import { Database } from 'bun:sqlite'
-import { baseKey, logKey, numberOfBase, numberOfLog } from '../domain/store-keys.ts'
+import { baseKey } from '../domain/store-keys.ts'
 import { LtxDecoder } from '../platform/ltx/decode.ts'
 import { encodeLtx } from '../platform/ltx/encode.ts'
 import type { HeldStore } from './held-store.ts'
@@ -44,7 +44,7 @@ export class LogOracle {
     }
   }
 
-  /** Makes a base, and removes what the newest two do not need. */
+  /** Makes a base, so that nobody reads the log from its beginning. */
   makeBase(store: HeldStore): void {
     const { number, writer, epoch } = this
     const whole = Buffer.from(this.#pages)
@@ -56,12 +56,6 @@ export class LogOracle {
     }))
     const header = { pageSize: this.#pageSize, commit, first: 1, last: number, timestamp: 0 }
     store.objects.set(baseKey(number), { bytes: encodeLtx(header, pages), writer, epoch })
-    const keys = [...store.objects.keys()]
-    const bases = keys.flatMap((key) => numberOfBase(key) ?? []).sort((a, b) => a - b)
-    const oldest = bases.slice(-2)[0] ?? 0
-    for (const base of bases) if (base < oldest) store.objects.delete(baseKey(base))
-    for (const one of keys.flatMap((key) => numberOfLog(key) ?? []))
-      if (one < oldest) store.objects.delete(logKey(one))
   }
 
   #resize(pageSize: number, commit: number): void {

@@ -6,7 +6,7 @@ import { type OnStore, onStore } from './store-process.ts'
 export async function onRealStore(more: Record<string, string> = {}): Promise<OnStore> {
   const on = onStore({
     STORE_URL: `s3://svc-${Bun.randomUUIDv7()}/a/b`,
-    STORE_ENDPOINT: settingOf('SVC_TEST_STORE'),
+    STORE_ENDPOINT: realStore.endpoint,
     STORE_TIMEOUT_SECONDS: '10',
     ...more,
   })
@@ -14,6 +14,17 @@ export async function onRealStore(more: Record<string, string> = {}): Promise<On
   const made = await on.svc(['store', 'init', '--create-bucket'], { STORE_TIMEOUT_SECONDS: '60' })
   if (made.code !== 0) throw new Error(made.stderr)
   return on
+}
+
+/** The Ceph itself. */
+export const realStore = {
+  get endpoint(): string {
+    return settingOf('SVC_TEST_STORE')
+  },
+  /** For its own commands. */
+  get conf(): string {
+    return join(settingOf('SVC_TEST_STORE_FOLDER'), 'ceph.conf')
+  },
 }
 
 /** The store answers nothing more, as if the network were cut, until `SIGCONT`. */

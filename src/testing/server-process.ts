@@ -66,7 +66,7 @@ export async function startServer(
   ready: readonly number[] = [200],
 ): Promise<ServerProcess> {
   // If the system assigns the port itself, nobody else can take it in the meantime.
-  const given = before.length === 0 ? 0 : freePort()
+  const given = Number(env['PORT'] ?? (before.length === 0 ? 0 : freePort()))
   const isTls = (env['TLS'] ?? 'off') !== 'off'
   const givenPlain = isTls ? freePort() : given
   const child = Bun.spawn([...before, process.execPath, MAIN, 'serve'], {
@@ -94,8 +94,9 @@ export async function startServer(
   })
   const check = endingWith(child.exited, () => output)
   const port = given === 0 ? await until('the port', () => check(() => portIn(output))) : given
-  const url = `${isTls ? 'https' : 'http'}://127.0.0.1:${port}`
-  const plainUrl = isTls ? `http://127.0.0.1:${givenPlain}` : url
+  const host = env['HOST'] ?? '127.0.0.1'
+  const url = `${isTls ? 'https' : 'http'}://${host}:${port}`
+  const plainUrl = isTls ? `http://${host}:${givenPlain}` : url
   await until('the server', () => check(() => isReady(plainUrl, ready)))
   return {
     url,

@@ -41,6 +41,8 @@ export type Following = {
   readonly isNewer: boolean
   /** The log has not yet all of the schema that this executable needs. */
   readonly isOlder: boolean
+  /** By `performance.now()`: when the store was last known to have nothing that is not here. */
+  readonly currentAt: number
   state(): ShipperState
   /** Looks at once; resolves when that look has ended, whatever came of it. */
   look(): Promise<void>
@@ -49,6 +51,9 @@ export type Following = {
   /** The file is whole and on the disk then, and its marker says so. */
   stop(): Promise<void>
 }
+
+const NEWER =
+  'the workspace was changed by a newer svc: this machine follows no longer, until it has that version'
 
 /** Puts what a primary ships into the file of `db`, one whole transaction of the log after another. */
 export const startFollowing = (options: FollowingOptions): Following => new LogFollower(options)
@@ -74,8 +79,7 @@ class LogFollower implements Following {
   #seen: number
   #isLooking = false
   #lookedAt = Number.NEGATIVE_INFINITY
-  /** By `performance.now()`: when the store was last known to have nothing that is not here. */
-  #currentAt = performance.now()
+  currentAt = performance.now()
   #isBehind = false
   /** Of the last look. */
   #failure: unknown
@@ -107,9 +111,9 @@ class LogFollower implements Following {
     return {
       number: this.number,
       unshippedBytes: 0,
-      lagMs: isCurrent ? 0 : Math.round(performance.now() - this.#currentAt),
+      lagMs: isCurrent ? 0 : Math.round(performance.now() - this.currentAt),
       isStoreUp: !(error instanceof StoreError),
-      error: error === undefined ? null : messageOf(error),
+      error: this.isNewer ? NEWER : error === undefined ? null : messageOf(error),
     }
   }
 
@@ -163,7 +167,7 @@ class LogFollower implements Following {
     const askedAt = performance.now()
     const change = this.isNewer ? await this.#seeNext() : await this.#fetch(this.number + 1)
     this.#isBehind = change !== null
-    if (!this.#isBehind) this.#currentAt = askedAt
+    if (!this.#isBehind) this.currentAt = askedAt
     if (change === null || change === 'not for us') return false
     try {
       return await this.#put(change)
@@ -217,12 +221,7 @@ class LogFollower implements Following {
     this.isOlder = found < newestSchema
     if (found <= newestSchema || this.isNewer) return
     this.isNewer = true
-    log.warn(
-      'the workspace was changed by a newer svc: this machine follows no longer, until it has that version',
-      {
-        migration: found,
-      },
-    )
+    log.warn(NEWER, { migration: found })
   }
 
   #succeeded(): void {

@@ -6,9 +6,8 @@ import { type Following, startFollowing } from '../../db/replication/follower.ts
 import type { LogError } from '../../db/replication/log-error.ts'
 import { notPrimary } from '../../domain/store-errors.ts'
 import { newSecretKey } from '../../platform/secret-keys.ts'
-import { createApp } from '../app.ts'
+import { createFollowerApp, type Followed } from '../machines/follower-app.ts'
 import { contextOn } from '../open-context.ts'
-import { createDeposedDoor } from './deposed-door.ts'
 import { lastEpoch } from './epoch.ts'
 import { noDuties, roleOfFollower, type Station, type Stint } from './stint.ts'
 
@@ -37,7 +36,7 @@ export function followerStint(
     onStuck,
   })
   const state = () => following.state()
-  return { ...answering(station, at, state), following, stop: () => following.stop() }
+  return { ...answering(station, { ...at, following }, state), following, stop: () => following.stop() }
 }
 
 /** The store is not reached: what this machine has is shown as it is. */
@@ -54,7 +53,7 @@ export function offlineStint(
     isStoreUp: false,
     error,
   })
-  return { ...answering(station, at, state), stop: async () => {} }
+  return { ...answering(station, { ...at, following: unheard(at.number) }, state), stop: async () => {} }
 }
 
 /** The store has no workspace yet, and this machine is not the one to begin it. */
@@ -62,23 +61,33 @@ export function emptyStint(station: Station): Stint {
   const db = openDb(':memory:', station.parts.now())
   db.log = { ...db.log, refusal: notPrimary, sync: () => Promise.reject(notPrimary()) }
   const state = () => ({ number: 0, unshippedBytes: 0, lagMs: 0, isStoreUp: true, error: null })
-  return {
-    ...answering(station, { db, secretKeys: [newSecretKey()] }, state),
-    stop: async () => {},
-  }
+  // As of a schema that has nothing yet.
+  const following = { ...unheard(0), isOlder: true }
+  const at = { db, secretKeys: [newSecretKey()], following }
+  return { ...answering(station, at, state), stop: async () => {} }
 }
+
+/** Of the log of a store that is not read. */
+const unheard = (number: number): Followed => ({
+  number,
+  isNewer: false,
+  isOlder: false,
+  currentAt: Number.NEGATIVE_INFINITY,
+  reached: async () => false,
+})
 
 function answering(
   { config, parts, machine }: Station,
-  { db, secretKeys }: { db: Db; secretKeys: readonly string[] },
+  { db, secretKeys, following }: { db: Db; secretKeys: readonly string[]; following: Followed },
   state: Machine['state'],
 ): Omit<Stint, 'stop'> {
   const ctx = contextOn(parts, { db, secretKeys, machine })
+  const app = createFollowerApp(ctx, machine, { following })
   const last = lastEpochKept(db)
   return {
     ...noDuties,
     ctx,
-    app: { fetch: createDeposedDoor(ctx, createApp(ctx)) },
+    app,
     role: () => roleOfFollower(config),
     epoch: () => last()?.epoch ?? 0,
     primary() {
@@ -86,7 +95,10 @@ function answering(
       return epoch === undefined ? null : { name: epoch.machine, url: epoch.url }
     },
     state,
-    close: () => db.close(),
+    close() {
+      app.close()
+      db.close()
+    },
   }
 }
 

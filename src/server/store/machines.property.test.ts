@@ -183,20 +183,25 @@ class Machine {
       this.#model.deposed += 1
       life.isDeposed = true
     }
-    const dataDir = this.#dir
+    const [dataDir, file] = [this.#dir, join(this.#dir, 'svc.db')]
     const config = loadConfig({
-      env: { ...STORE_ENV, DATA_DIR: dataDir, SECRET_KEY: SECRET_KEY, MACHINE_NAME: this.#name },
+      env: { ...STORE_ENV, DATA_DIR: dataDir, SECRET_KEY, MACHINE_NAME: this.#name },
     })
     this.#work(async () => {
+      await following?.log.look()
       await following?.log.stop()
       following?.db.close()
-      const end = await bringUpToDate(store, STORE_ID, join(dataDir, 'svc.db'), dataDir).catch(exitOnly)
-      if (this.#life !== life) return
-      if (end === null) return this.crash()
-      const claim = { number: end.number, reason: 'start', onDeposed } as const
-      const primary = await takeOver(config, SOURCE, { store, storeId: STORE_ID }, claim).catch(exitOnly)
+      const primary = await (following === null
+        ? bringUpToDate(store, STORE_ID, file, dataDir)
+        : Promise.resolve(following.log)
+      )
+        .then(({ number }) =>
+          takeOver(config, SOURCE, { store, storeId: STORE_ID }, { number, reason: 'start', onDeposed }),
+        )
+        .catch(transientOnly)
       if (this.#life !== life) primary?.shipper.close()
-      else if (primary === null) this.crash()
+      // Another one was quicker, or the store is away.
+      else if (primary === null) this.follow()
       else {
         this.#model.checkPrimary(primary)
         this.primary = primary
@@ -215,7 +220,7 @@ class Machine {
     this.#work(async () => {
       await primary?.leave()
       primary?.db.close()
-      const found = await bringUpToDate(store, STORE_ID, file, dataDir).catch(exitOnly)
+      const found = await bringUpToDate(store, STORE_ID, file, dataDir).catch(transientOnly)
       if (this.#life !== life) return
       if (found === null) return this.crash()
       const db = openFollowed(file)
@@ -324,10 +329,9 @@ class Machine {
   }
 }
 
-/** A machine that ends by itself is started again by its unit. */
-function exitOnly(error: unknown): null {
+function transientOnly(error: unknown): null {
   const isOfStore = error instanceof StoreError && error.isTransient
-  if (isOfStore || (error instanceof ServeError && /did not answer|take over/.test(error.message)))
+  if (isOfStore || (error instanceof ServeError && /did not answer|does not take/.test(error.message)))
     return null
   throw error
 }
@@ -362,14 +366,14 @@ function actionsOf(random: () => number): Action[] {
     { weight: 25, run: (_, held) => held?.drop() },
     { weight: 15, run: (_, held) => held?.delay() },
     { weight: 4, run: (_, held) => held?.giveUp() },
-    { weight: 10, run: (machine) => void (machine.isDown && machine.start()) },
+    { weight: 20, run: (machine) => void (machine.isDown && machine.start()) },
     { weight: 30, run: (machine) => void (machine.isDown && machine.follow()) },
     { weight: 150, run: (machine) => machine.look() },
-    { weight: 12, run: (machine) => void (machine.following !== null && machine.start()) },
+    { weight: 40, run: (machine) => void (machine.following !== null && machine.start()) },
     { weight: 30, run: (machine) => void (machine.isDeposed && machine.follow()) },
     { weight: 25, run: () => void jest.advanceTimersByTime(random() < 0.8 ? 400 : 1_000) },
     { weight: 3, run: (machine) => void (isPrimary(machine) && machine.stop()) },
-    { weight: 6, run: (machine) => void (machine.isDown || machine.crash()) },
+    { weight: 4, run: (machine) => void (machine.isDown || machine.crash()) },
     { weight: 1, run: (machine) => machine.crash({ isLost: true }) },
   ]
 }

@@ -1,9 +1,14 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { rmSync } from 'node:fs'
+import { loadConfig } from '../../config/config.ts'
+import { createLog } from '../../platform/log.ts'
 import { cookieOf, signIn } from '../../testing/full-disk.ts'
-import type { ServerProcess } from '../../testing/server-process.ts'
+import { freePort, type ServerProcess } from '../../testing/server-process.ts'
 import { type StoreProcess, storeProcess } from '../../testing/store-process.ts'
 import { until } from '../../testing/until.ts'
+import { arrive } from './arrive.ts'
+import { openStore } from './open-store.ts'
+import { takeOver } from './take-over.ts'
 
 /** contract 18 §5: who is primary, and how another becomes it. */
 
@@ -211,3 +216,76 @@ test('a machine whose data directory is lost takes it from the store', async () 
   const two = await start('one')
   expect(await (await ask(await signedIn(two), 'GET', '/api/users')).text()).toContain('ann@example.com')
 }, 100_000)
+
+test('a planned change of the primary loses and refuses nothing that is tried once again after a 503', async () => {
+  const pair = await Promise.all(['one', 'two'].map(startForwarding))
+  const [one, two] = pair as [ServerProcess, ServerProcess]
+  const { cookie } = await signedIn(one)
+  let isOver = false
+  const added: string[] = []
+  const refused: string[] = []
+  const add = async (name: string, server: ServerProcess): Promise<Response> => {
+    try {
+      return await addUser({ server, cookie }, name)
+    } catch {
+      // As a load balancer does with a machine that is not there.
+      return addUser({ server: server === one ? two : one, cookie }, name)
+    }
+  }
+  const work = async (worker: number) => {
+    for (let n = 0; !isOver; n++) {
+      const name = `u${worker}-${n}`
+      const server = pair[(worker + n) % 2] as ServerProcess
+      let answer = await add(name, server)
+      if (answer.status === 503) {
+        await Bun.sleep(Number(answer.headers.get('retry-after')) * 1_000)
+        answer = await add(name, server)
+      }
+      if (answer.status === 201) added.push(name)
+      else refused.push(`${answer.status} ${await answer.text()}`)
+    }
+  }
+  const working = [0, 1, 2, 3].map(work)
+  await until('some are added', () => added.length > 10)
+  await stop(one)
+  await becomesPrimary(two)
+  const before = added.length
+  await until('more are added', () => added.length > before + 10)
+  isOver = true
+  await Promise.all(working)
+  expect(refused).toEqual([])
+  // Whoever is there cannot be added again.
+  for (const name of added) expect((await addUser({ server: two, cookie }, name)).status).toBe(409)
+}, 100_000)
+
+test('a log with a newer schema: a machine follows no further, says so, and never takes over', async () => {
+  const config = loadConfig({ env: { ...at.env, DATA_DIR: `${at.dataDir}-newer` } })
+  const { store } = openStore(config, Date.now, 'newer')
+  const { storeId, number } = await arrive(config, store, Bun.randomUUIDv7)
+  const log = createLog({ level: 'error', format: 'json', now: Date.now, write() {} })
+  const source = { now: Date.now, newId: Bun.randomUUIDv7, log }
+  const claim = { number, reason: 'start', onDeposed() {} } as const
+  const newer = await takeOver(config, source, { store, storeId }, claim)
+  newer?.db.sqlite.run("INSERT INTO schema_migrations VALUES ('9999-of-the-future', 0)")
+  await newer?.stop()
+  newer?.db.close()
+  for (const role of ['auto', 'standby', 'primary']) {
+    const server = await start(role, { ROLE: role })
+    expect([await roleOf(server), await epochOf(server)]).toEqual(['standby', null])
+    expect(server.output()).toContain('changed by a newer svc')
+    await Bun.sleep(5_000)
+    expect(await epochOf(server)).toBeNull()
+    await stop(server)
+  }
+}, 100_000)
+
+/** Behind a load balancer: any machine may get any request. */
+function startForwarding(name: string): Promise<ServerProcess> {
+  const port = String(freePort())
+  return start(name, {
+    PORT: port,
+    MACHINE_URL: `http://127.0.0.1:${port}`,
+    NODE_SECRET: 'x'.repeat(32),
+    ROLE: name === 'one' ? 'primary' : 'standby',
+  })
+}
