@@ -1,5 +1,5 @@
-import type { Config } from '../../config/config.ts'
-import { storeWarning } from '../../config/store.ts'
+import { type Config, ConfigError } from '../../config/config.ts'
+import { machineConflict, storeWarning } from '../../config/store.ts'
 import { createLog } from '../../platform/log.ts'
 import { keepToOurselves, systemNow } from '../open-context.ts'
 import type { Workspace } from '../workspace.ts'
@@ -14,6 +14,8 @@ export async function openStoredWorkspace(
   write: (text: string) => void,
 ): Promise<Workspace> {
   requireCertificateKey(config)
+  const conflict = machineConflict(config)
+  if (conflict !== null) throw new ConfigError(conflict)
   keepToOurselves()
   const log = createLog({ level: config.logLevel, format: config.logFormat, now: systemNow, write })
   const warning = storeWarning(config)
