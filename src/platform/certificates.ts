@@ -46,6 +46,8 @@ export type Certificates = {
   tryNow(host: string): Promise<void>
   /** A visitor came to a live alias host that no certificate covers. Cheap enough to call for each visit. */
   visited(host: string): void
+  /** The hosts that were visited on a machine that orders no certificates: for the one that does. They are forgotten here. */
+  takeVisited(): string[]
 }
 
 /** For servers whose certificates are elsewhere: `TLS=off`, and commands without a listener. */
@@ -57,6 +59,7 @@ export const noCertificates: Certificates = {
   hostsChanged: () => undefined,
   tryNow: async () => undefined,
   visited: () => undefined,
+  takeVisited: () => [],
 }
 
 /** Whether a certificate with these names covers the host; a wildcard covers one label. RFC 6125 §6.4.3. */

@@ -74,6 +74,10 @@ export class ListenerCertificates implements Certificates {
     this.#source.visited(host)
   }
 
+  takeVisited(): string[] {
+    return this.#source.takeVisited()
+  }
+
   async #serveNext(ctx: Context, storage: OwnStorage | null): Promise<void> {
     if (ctx.config.tls === 'off' || this.#isStopped) return
     if (ctx.config.tls === 'auto') await this.#serveAutomatic(ctx, storage)
@@ -107,7 +111,7 @@ export class ListenerCertificates implements Certificates {
   async #replace(next: Source): Promise<void> {
     const before = this.#source
     this.#source = next
-    next.onChange(() => this.#tell())
+    next.onChange(() => (this.#source === next ? this.#tell() : undefined))
     const isSame = namesOf(before.all()) === namesOf(next.all())
     this.#end(before)
     // Each change makes the listeners open anew.

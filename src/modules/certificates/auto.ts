@@ -139,6 +139,10 @@ class Auto implements AutoCertificates {
     this.#startDue()
   }
 
+  takeVisited(): string[] {
+    return []
+  }
+
   async stop(): Promise<void> {
     clearInterval(this.#timer)
     this.#stopping.abort(new Error('The server is stopping'))

@@ -18,6 +18,8 @@ const LOOK_MS = 1_000
 /** What the log does not tell: a host that needs none any more, an audit entry that could not be written. */
 const ROUND_MS = MINUTE_MS
 const RETRY_MS = 5_000
+/** More than are ordered in an hour. */
+const MAX_VISITED = 50
 
 /**
  * The certificates in the object store, for a machine that orders none. A primary begins as one, too: it must not order what
@@ -30,6 +32,7 @@ export class FollowedCertificates implements AutoCertificates {
   readonly #store: CertificateStore
   readonly #answers: Answers
   readonly #isPrimary: boolean
+  readonly #visited = new Set<string>()
   readonly #listeners = new Set<() => unknown>()
   readonly #timer: ReturnType<typeof setInterval>
   readonly #read = Promise.withResolvers<void>()
@@ -84,7 +87,15 @@ export class FollowedCertificates implements AutoCertificates {
     throw notPrimary()
   }
 
-  visited(): void {}
+  visited(host: string): void {
+    if (this.#visited.size < MAX_VISITED) this.#visited.add(host)
+  }
+
+  takeVisited(): string[] {
+    const visited = [...this.#visited]
+    this.#visited.clear()
+    return visited
+  }
 
   async stop(): Promise<void> {
     this.#isStopped = true
@@ -93,7 +104,11 @@ export class FollowedCertificates implements AutoCertificates {
   }
 
   #tick(): void {
-    if (performance.now() >= this.#lookAt || this.#isTold()) this.#look()
+    try {
+      if (performance.now() >= this.#lookAt || this.#isTold()) this.#look()
+    } catch (error) {
+      this.#ctx.log.error('it could not be read whether there are new certificates', { error })
+    }
   }
 
   /** The primary writes an audit entry with each certificate, once the store has it. */

@@ -123,7 +123,6 @@ describe('another machine', () => {
     await until('the certificate', () => hostsOf(follower).length === 1)
     const before = world.server.requests.length
     world.advance(LIFETIME_MS * 2)
-    follower.certificates.visited('production--docs--acme.sites.test')
     expect(follower.certificates.tryNow(ADMIN)).rejects.toMatchObject({ code: 'NOT_PRIMARY' })
     await until('the renewal', () => world.ca.ordered.length === 2)
     const written = world.server.requests
@@ -131,6 +130,14 @@ describe('another machine', () => {
       .filter(({ method, headers }) => method !== 'GET' && headers.get('x-amz-meta-svc-writer') === 'w1')
     expect(written).toEqual([])
     expect(readdirSync(folderOf(follower)).sort()).toEqual(readdirSync(folderOf(primary)).sort())
+  })
+
+  test('keeps for the primary which hosts were visited, and no more than it orders', async () => {
+    const { certificates } = await world.start('standby', 1)
+    for (let i = 0; i < 60; i++) certificates.visited(`pr-${i % 55}--docs--acme.sites.test`)
+    const visited = certificates.takeVisited()
+    expect([visited.length, visited[1]]).toEqual([50, 'pr-1--docs--acme.sites.test'])
+    expect(certificates.takeVisited()).toEqual([])
   })
 
   test('serves its copies while the store is away', async () => {

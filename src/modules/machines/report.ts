@@ -52,9 +52,17 @@ const handed = Type.Object({
   rows: Type.Array(row, { maxItems: 10_000 }),
   /** Requests whose rows found no room. */
   dropped: whole(1e12),
+  /** Hosts without a certificate that somebody came to. */
+  visited: Type.Optional(Type.Array(text(255), { maxItems: 100 })),
 })
 
-export type HandedOver = { machine: MachineReport; batch: string; rows: Observed[]; dropped: number }
+export type HandedOver = {
+  machine: MachineReport
+  batch: string
+  rows: Observed[]
+  dropped: number
+  visited?: string[]
+}
 
 /** Clocks of machines differ a little, and what could not be handed over at once is older. */
 const AHEAD_MS = 300_000
@@ -67,10 +75,10 @@ const OLD_MS = DAY_MS
 export function readReport(body: string, now: number): HandedOver | null {
   const value = parsed(body)
   if (!Value.Check(handed, value)) return null
-  const { machine, batch, rows, dropped } = Value.Clean(handed, value) as HandedOver
+  const { rows, dropped, ...others } = Value.Clean(handed, value) as HandedOver
   const good = rows.filter(({ at }) => at <= now + AHEAD_MS && at >= now - OLD_MS)
   const left = weightOf(rows) - weightOf(good)
-  return { machine, batch, rows: good, dropped: dropped + left }
+  return { ...others, rows: good, dropped: dropped + left }
 }
 
 export const weightOf = (rows: readonly Observed[]): number =>

@@ -105,6 +105,7 @@ async function send(ctx: Context, reporting: Reporting, batch: Batch): Promise<b
 
 function bodyOf(ctx: Context, { id, rows, dropped }: Batch): string {
   const { lastSeenAt: _, ...machine } = ownMachine(ctx)
-  const head = JSON.stringify({ machine, batch: id, dropped })
+  const visited = ctx.certificates.takeVisited()
+  const head = JSON.stringify({ machine, batch: id, dropped, visited })
   return `${head.slice(0, -1)},"rows":[${rows.join(',')}]}`
 }

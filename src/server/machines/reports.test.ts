@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { Observed } from '../../db/request-log/row.ts'
 import type { MachineView } from '../../modules/machines/model.ts'
 import { MAX_REPORT_BYTES, REPORT_PATH } from '../../modules/machines/report.ts'
+import { noCertificates } from '../../platform/certificates.ts'
 import { sha256 } from '../../platform/object-store/sign.ts'
 import { ask } from '../../testing/ask.ts'
 import { type StoreApp, storeApp } from '../../testing/store-app.ts'
@@ -82,6 +83,13 @@ describe('the primary', () => {
     expect(await logged()).toHaveLength(1)
   })
 
+  test('orders certificates of hosts that were visited there', async () => {
+    const visited: string[] = []
+    primary.ctx.certificates = { ...noCertificates, visited: (host) => void visited.push(host) }
+    expect((await send(body({ visited: ['a.sites.test'] }))).status).toBe(204)
+    expect(visited).toEqual(['a.sites.test'])
+  })
+
   const hostile: [what: string, text: () => string][] = [
     ['no JSON', () => 'rows'],
     ['an array', () => '[]'],
@@ -96,6 +104,7 @@ describe('the primary', () => {
     ['a status that is none', () => body({ rows: [row({ status: 1e9 })] })],
     ['a weight of a million', () => body({ rows: [row({ weight: 1e6 })] })],
     ['a path that is too long', () => body({ rows: [row({ path: 'x'.repeat(4097) })] })],
+    ['more visited hosts than are taken', () => body({ visited: Array(101).fill('a.sites.test') })],
     ['more rows than are taken', () => body({ rows: Array(10_001).fill(null) })],
   ]
   test.each(hostile)('refuses %s, and keeps nothing of it', async (_what, text) => {

@@ -28,6 +28,7 @@ async function take(ctx: Context, request: Request, { name, sha256 }: Sender): P
   const report = isSigned ? readReport(new TextDecoder().decode(bytes), ctx.now()) : null
   if (report === null || report.machine.name !== name)
     throw new AppError('invalid', 'This is no report of a machine of this version')
+  for (const host of report.visited ?? []) ctx.certificates.visited(host)
   if (noteReport(ctx, report.machine, report.batch)) {
     ctx.requestLog.receive(report.rows)
     ctx.requestLog.drop(report.dropped)

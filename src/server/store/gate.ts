@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts'
 import type { LogSync } from '../../db/log-sync.ts'
-import { countedApart } from '../../db/replication/awaited.ts'
+import { Awaited } from '../../db/replication/awaited.ts'
 import { AppError } from '../../domain/errors.ts'
 import { isSafe } from '../../domain/safe-methods.ts'
 import { storeUnreachable } from '../../domain/store-errors.ts'
@@ -30,7 +30,7 @@ export function behindGate(ctx: Context, answer: Answering): Answering {
 /** A call that only reads answers for what it wrote itself; a change for whatever was written meanwhile, which costs it nothing. */
 function asked(log: LogSync, arrival: Arrival, answer: Answering) {
   if (isSafe(arrival.method)) {
-    const { result, count } = countedApart(() => answer(arrival))
+    const { result, count } = Awaited.apart(() => answer(arrival))
     return { answered: result, hasWritten: () => count() > 0 }
   }
   const before = log.awaited
