@@ -119,7 +119,8 @@ export class HeldStore {
 
   #create(key: string, object: Stored): Created {
     const found = this.objects.get(key)
-    if (found === undefined || !this.honoursConditions) {
+    if (found !== undefined && !this.honoursConditions) throw new Error(`${key} was written over`)
+    if (found === undefined) {
       this.objects.set(key, object)
       this.#created(key, object)
       return { outcome: 'created' }
