@@ -1,5 +1,6 @@
+import type { Config } from '../config/config.ts'
 import { systemNow } from '../server/open-context.ts'
-import { type Command, CommandFailure, EXIT, type Io, UsageError } from './command.ts'
+import { type Command, EXIT, type Io, UsageError } from './command.ts'
 import { parseProject } from './deploy/settings.ts'
 import { isOfStore, onWorkspace } from './on-workspace.ts'
 import { requireDatabase } from './operator.ts'
@@ -18,7 +19,9 @@ The server may be running; it must be where the workspace is in an object store,
 
 rotate-secret replaces the key in secret.key that stored secrets are encrypted with: header values of proxy rules,
 secrets of projects, addresses and secrets of webhooks, TOTP secrets, keys of certificates. Stop the server first. Stopped half-way, the data can be read and it is run again.
-Backups keep the key that they were made with.`,
+Backups keep the key that they were made with.
+Where the workspace is in an object store, no server may be its primary meanwhile: this command waits for its silence, takes
+over, and steps down again. Put the new secret.key on every other machine then, and start it again.`,
   verbs: ['create', 'rotate-secret'],
   async run(args, io) {
     const settings = settingsOf(args, io, { project: { type: 'string' } })
@@ -44,12 +47,16 @@ async function createKey({ config, values }: Settings, words: string[], io: Io):
 async function rotate({ config, values }: Settings, words: string[], io: Io): Promise<number> {
   if (words.length > 0 || values['project'] !== undefined)
     throw new UsageError('rotate-secret takes nothing but --data-dir')
-  requireDatabase(config)
-  if (isOfStore(config))
-    throw new CommandFailure('the key of a workspace in an object store cannot be rotated by this version')
-  const count = await rotateSecret(config, systemNow())
+  const count = isOfStore(config)
+    ? await (await import('./store/rotate-secret.ts')).rotateStoredSecret(config, io)
+    : await rotateHere(config)
   io.stderr.write(
     `secret.key holds a new key; ${count} stored ${count === 1 ? 'secret' : 'secrets'} moved to it\n`,
   )
   return EXIT.ok
+}
+
+function rotateHere(config: Config): Promise<number> {
+  requireDatabase(config)
+  return rotateSecret(config, systemNow())
 }

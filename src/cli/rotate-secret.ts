@@ -12,52 +12,63 @@ import { namingHolder } from '../platform/database-lock.ts'
 import { lockDataDir } from '../platform/instance-lock.ts'
 import { createSecretBox, type SecretBox } from '../platform/secret-box.ts'
 import { newSecretKey, readSecretKeys, replaceSecretKeys } from '../platform/secret-keys.ts'
+import { identityContext } from '../server/store/identity-context.ts'
 import { CommandFailure } from './command.ts'
 import { enterOwn } from './operator.ts'
+
+/** Seals everything anew that the new key, the first one, does not seal yet. Returns how many values there were. */
+export type Resealing = (secrets: SecretBox) => Promise<number>
 
 /**
  * Replaces the key of stored secrets: the new key goes in front of `secret.key`, every sealed value is sealed anew (those of
  * the database in one transaction, then the keys of certificates, file by file), and only then the old keys leave the file.
  * Stopped at any point, the data can be read and the command be run again. Returns how many values there were. Throws
- * `CommandFailure` while a server runs, as it holds the old key.
+ * `CommandFailure` while a server runs, as it holds the old key. `prepare` may throw, and nothing is changed then.
  */
-export async function rotateSecret(config: Config, now: number): Promise<number> {
+export async function rotateSecret(
+  config: Config,
+  now: number,
+  prepare: () => Promise<Resealing> = async () => (secrets) => resealDirectory(config, secrets, now),
+): Promise<number> {
   if (config.secretKey !== null)
     throw new CommandFailure('SECRET_KEY gives the key; it is rotated where secret.key holds it')
   enterOwn(config)
   const lock = lockDataDir(config.dataDir)
   if (lock === undefined) throw new CommandFailure(`a server runs on ${config.dataDir}: stop it first`)
   try {
+    const reseal = await prepare()
     const path = join(config.dataDir, 'secret.key')
     const known = readSecretKeys(path)
     const fresh = newSecretKey()
     replaceSecretKeys(path, [fresh, ...known])
-    const secrets = createSecretBox([fresh, ...known])
-    const count = resealAll(join(config.dataDir, 'svc.db'), secrets, now)
-    const inFiles = await new CertificateStore(config.dataDir, secrets).resealAll()
+    const count = await reseal(createSecretBox([fresh, ...known]))
     replaceSecretKeys(path, [fresh])
-    return count + inFiles
+    return count
   } finally {
     lock.release()
   }
 }
 
-function resealAll(path: string, secrets: SecretBox, now: number): number {
+async function resealDirectory({ dataDir }: Config, secrets: SecretBox, now: number): Promise<number> {
+  const path = join(dataDir, 'svc.db')
   const { sqlite } = openDb(path, now)
   try {
-    return namingHolder(path, () =>
-      sqlite
-        .transaction(() => {
-          const count = SEALED.reduce((sum, reseal) => sum + reseal(sqlite, secrets), 0)
-          refuseLeftOvers(sqlite, secrets.keyId)
-          return count
-        })
-        .immediate(),
-    )
+    const count = namingHolder(path, () => resealDatabase(sqlite, secrets))
+    return count + (await new CertificateStore(dataDir, secrets).resealAll())
   } finally {
     sqlite.close()
   }
 }
+
+/** In one transaction. */
+export const resealDatabase = (sqlite: Database, secrets: SecretBox): number =>
+  sqlite
+    .transaction(() => {
+      const count = SEALED.reduce((sum, reseal) => sum + reseal(sqlite, secrets), 0)
+      refuseLeftOvers(sqlite, secrets.keyId)
+      return count
+    })
+    .immediate()
 
 /** One for each place with sealed values; `refuseLeftOvers` finds a place missing from this list. */
 const SEALED: readonly ((sqlite: Database, secrets: SecretBox) => number)[] = [
@@ -96,6 +107,12 @@ const SEALED: readonly ((sqlite: Database, secrets: SecretBox) => number)[] = [
       select: 'SELECT id AS a, id AS b, sealed FROM mails WHERE sealed IS NOT NULL',
       update: 'UPDATE mails SET sealed = ? WHERE id = ? AND id = ?',
       context: (mailId) => mailSealContext(mailId),
+    }),
+  (sqlite, secrets) =>
+    resealColumn(sqlite, secrets, {
+      select: 'SELECT id AS a, id AS b, sealed FROM store_identity',
+      update: 'UPDATE store_identity SET sealed = ? WHERE id = ? AND id = ?',
+      context: (storeId) => identityContext(storeId),
     }),
   resealHeaders,
   resealHookValues,

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { ConfigError, loadConfig } from './config.ts'
-import { storeWarning } from './store.ts'
+import { machineConflict, storeWarning } from './store.ts'
 
 const KEYS = { STORE_ACCESS_KEY: 'svckey', STORE_SECRET_KEY: 'sesame' }
 const load = (env: Record<string, string>) => loadConfig({ env })
@@ -51,8 +51,6 @@ const bad: [env: Record<string, string>, message: RegExp][] = [
   [{ TAKEOVER_SECONDS: '2' }, /^TAKEOVER_SECONDS is "2"/],
   [{ NODE_STALE_SECONDS: '-1' }, /^NODE_STALE_SECONDS is "-1"/],
   [{ NODE_SECRET: 'sesame'.repeat(5) }, /^NODE_SECRET /],
-  [{ ...KEYS, STORE_URL: 's3://bucket', NODE_SECRET: 'sesame'.repeat(6) }, /^MACHINE_URL is missing/],
-  [{ ...KEYS, STORE_URL: 's3://bucket', ROLE: 'node' }, /^NODE_SECRET is missing/],
 ]
 test.each(bad)('%p stops the start, without showing a secret', (env, message) => {
   expect(() => load(env)).toThrow(ConfigError)
@@ -70,4 +68,15 @@ test.each([
   ['http://8.8.8.8', true],
 ])('%s is warned of: %p', (storeEndpoint, isWarned) => {
   expect(storeWarning({ storeEndpoint }) !== null).toBe(isWarned)
+})
+
+test('machines that forward need a secret and an address, when they serve', () => {
+  const secret = 'sesame'.repeat(6)
+  const conflictOf = (env: Record<string, string>) =>
+    machineConflict(load({ ...KEYS, STORE_URL: 's3://bucket', ...env }))
+  expect(conflictOf({})).toBeNull()
+  expect(conflictOf({ NODE_SECRET: secret })).toMatch(/^MACHINE_URL is missing/)
+  expect(conflictOf({ NODE_SECRET: secret, MACHINE_URL: 'http://10.0.0.1:3000' })).toBeNull()
+  expect(conflictOf({ ROLE: 'node' })).toMatch(/^NODE_SECRET is missing/)
+  expect(conflictOf({ ROLE: 'node', NODE_SECRET: secret })).toBeNull()
 })

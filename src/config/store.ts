@@ -150,13 +150,22 @@ export const STORE_OPTIONS: { [K in keyof StoreConfig]: PlainOption<StoreConfig[
 
 /** Describes a conflict between settings in a sentence that starts with the variable; null if there is none. */
 export function storeConflict(config: StoreConfig): string | null {
-  const { storeUrl, role, nodeSecret, machineUrl } = config
+  const { storeUrl, role } = config
   if (storeUrl === null) return role === 'auto' ? null : `ROLE is "${role}", but needs STORE_URL`
+  return missingKey(config, 'STORE_URL')
+}
+
+/** The same for one that serves: commands need not know where other machines reach it. */
+export function machineConflict({
+  role,
+  nodeSecret,
+  machineUrl,
+}: Pick<StoreConfig, 'role' | 'nodeSecret' | 'machineUrl'>): string | null {
   if (role === 'node' && nodeSecret === null)
     return 'NODE_SECRET is missing: a node forwards to the primary by it, so it must be the same on all machines'
   if (role !== 'node' && nodeSecret !== null && machineUrl === null)
     return 'MACHINE_URL is missing: with NODE_SECRET other machines forward to this one when it is the primary'
-  return missingKey(config, 'STORE_URL')
+  return null
 }
 
 /** Such a sentence where a key is missing that `what` needs. */

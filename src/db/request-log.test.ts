@@ -292,6 +292,24 @@ test('a file that is not a database is moved aside', () => {
   log.close()
 })
 
+test('rows of another machine are written and not counted as requests, as far as there is room', () => {
+  const log = open()
+  const own: unknown[] = []
+  const stop = log.handOver((rows) => own.push(...rows))
+  log.take({ ...ROW, path: '/own' })
+  log.flush()
+  expect(own).toMatchObject([{ path: '/own' }])
+  stop()
+  log.receive(Array.from({ length: 10_003 }, () => ({ ...ROW, weight: 2 })))
+  const { dropped, durations } = log.counts()
+  expect([dropped, durations.reduce((sum, count) => sum + count)]).toEqual([6, 1])
+  log.flush()
+  expect(all(log, 'SELECT count(*) AS n FROM requests')).toEqual([{ n: 10_001 }])
+  expect(all(log, 'SELECT sum(requests) AS n FROM hours')).toEqual([{ n: 20_001 }])
+  expect(own).toHaveLength(1)
+  log.close()
+})
+
 test('a locked log database does not block requests', () => {
   const log = open()
   log.take({ ...ROW })

@@ -43,6 +43,8 @@ export type ListedObject = { key: string; sizeBytes: number; modifiedAt: number 
 /** The operator's S3-compatible store. Keys are those below its prefix. All throw `StoreError`. contract 18 §2. */
 export type ObjectStore = {
   readonly writer: string
+  /** How long one request waits. */
+  readonly timeoutMs: number
   /** Creates an object under a key that has none. A transient error leaves open whether it did. */
   create(key: string, body: Body, write: StoreWrite): Promise<Created>
   /** Writes without a condition: for beats alone. */
@@ -75,15 +77,15 @@ export function openObjectStore(options: StoreOptions): ObjectStore {
 
 class Store implements ObjectStore {
   readonly writer: string
+  readonly timeoutMs: number
   readonly #exchange: Exchange
   readonly #prefix: string
-  readonly #patienceMs: number
 
   constructor(options: StoreOptions) {
     this.writer = options.writer
     this.#exchange = new Exchange(options)
     this.#prefix = options.prefix
-    this.#patienceMs = options.timeoutMs
+    this.timeoutMs = options.timeoutMs
   }
 
   async create(key: string, body: Body, { epoch, ...call }: StoreWrite): Promise<Created> {
@@ -217,7 +219,7 @@ class Store implements ObjectStore {
   }
 
   #patiently<T>(
-    { patienceMs = this.#patienceMs, signal }: StoreCall,
+    { patienceMs = this.timeoutMs, signal }: StoreCall,
     work: (deadline: number) => Promise<T>,
     body?: Body,
   ): Promise<T> {

@@ -11,6 +11,8 @@ type Source = Certificates & { stop(): void | Promise<void> }
 /** The object store of a machine, and the newest take-over that it knows of. */
 export type CertificateStorage = { store: ObjectStore; epoch: () => number }
 
+type OwnStorage = CertificateStorage & { isPrimary: boolean }
+
 const none: Source = { ...noCertificates, stop() {} }
 
 /**
@@ -21,19 +23,26 @@ export class ListenerCertificates implements Certificates {
   readonly #listeners = new Set<() => unknown>()
   #source = none
   #isStopped = false
+  /** One role after another, as they were begun. */
+  #serving: Promise<void> = Promise.resolve()
+  /** Those of before, which may still end an order. */
+  readonly #ending = new Set<Promise<void>>()
 
   /** From now on those that this context asks for, which shows them as `ctx.certificates`. Throws `ConfigError`. */
   async serveFor(ctx: Context, storage: CertificateStorage | null = null): Promise<void> {
     ctx.certificates = this
-    if (ctx.config.tls === 'off' || this.#isStopped) return
-    if (ctx.config.tls === 'auto') await this.#serveAutomatic(ctx, storage)
-    // The files are the same for each role.
-    else if (this.#source === none) await this.#replace(ofFiles(ctx.config, ctx))
+    const isPrimary = ctx.machine?.role() === 'primary'
+    // That of now: what ends later under another role must not pass for a later one's.
+    const epoch = storage?.epoch() ?? 0
+    const own = storage && { store: storage.store, epoch: () => epoch, isPrimary }
+    const serving = this.#serving.then(() => this.#serveNext(ctx, own))
+    this.#serving = serving.catch(() => {})
+    await serving
   }
 
   async stop(): Promise<void> {
     this.#isStopped = true
-    await this.#source.stop()
+    await Promise.all([this.#source.stop(), ...this.#ending])
   }
 
   all(): readonly Certificate[] {
@@ -65,13 +74,20 @@ export class ListenerCertificates implements Certificates {
     this.#source.visited(host)
   }
 
-  async #serveAutomatic(ctx: Context, storage: CertificateStorage | null): Promise<void> {
+  async #serveNext(ctx: Context, storage: OwnStorage | null): Promise<void> {
+    if (ctx.config.tls === 'off' || this.#isStopped) return
+    if (ctx.config.tls === 'auto') await this.#serveAutomatic(ctx, storage)
+    // The files are the same for each role.
+    else if (this.#source === none) await this.#replace(ofFiles(ctx.config, ctx))
+  }
+
+  async #serveAutomatic(ctx: Context, storage: OwnStorage | null): Promise<void> {
     const { createAutoCertificates } = await import('../modules/certificates/auto.ts')
     if (storage === null) return this.#replace(createAutoCertificates(ctx))
     const { FollowedCertificates } = await import('../modules/certificates/followed.ts')
     const { CertObjects } = await import('../platform/object-store/cert-objects.ts')
     const objects = new CertObjects(storage)
-    const isPrimary = ctx.machine?.role() === 'primary'
+    const { isPrimary } = storage
     const followed = new FollowedCertificates(ctx, objects, { isPrimary })
     await this.#replace(followed)
     if (isPrimary) void followed.whole.then(() => this.#order(ctx, objects, followed))
@@ -93,9 +109,14 @@ export class ListenerCertificates implements Certificates {
     this.#source = next
     next.onChange(() => this.#tell())
     const isSame = namesOf(before.all()) === namesOf(next.all())
-    await before.stop()
+    this.#end(before)
     // Each change makes the listeners open anew.
     if (!isSame) await this.#tell()
+  }
+
+  #end(source: Source): void {
+    const ending = Promise.resolve(source.stop()).finally(() => this.#ending.delete(ending))
+    this.#ending.add(ending)
   }
 
   #tell(): Promise<unknown> {

@@ -77,8 +77,12 @@ export type World = {
   close(): void
 }
 
-export async function createWorld(): Promise<World> {
-  const app = await testApp({ CDN_KIND: 'varnish', CDN_URL: 'http://cache.test' })
+export const WORLD_ENV = { CDN_KIND: 'varnish', CDN_URL: 'http://cache.test' }
+
+/** `call` sends to the server, or to another one of the same workspace. */
+export async function createWorld(given?: { app: TestApp; call: TestApp['call'] }): Promise<World> {
+  const app = given?.app ?? (await testApp(WORLD_ENV))
+  const call = given?.call ?? app.call
   const docs = await seedSite(app, 'docs')
   const other = await seedSite(app, 'other')
   const hosts: Record<string, string> = { admin: 'localhost', own: docs.host, other: other.host }
@@ -99,7 +103,7 @@ export async function createWorld(): Promise<World> {
     },
     async call(actor, host, { method, path, headers, ...content }, inspect) {
       const send = () =>
-        app.call(method, path, {
+        call(method, path, {
           ...content,
           host: hosts[host] ?? host,
           headers: { ...credentials[actor], ...headers },

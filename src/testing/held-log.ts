@@ -1,5 +1,6 @@
 import type { LogSync } from '../db/log-sync.ts'
 import type { Db } from '../db/open.ts'
+import { Awaited } from '../db/replication/awaited.ts'
 import type { AppError } from '../domain/errors.ts'
 import { notPrimary, storeUnreachable } from '../domain/store-errors.ts'
 
@@ -13,6 +14,7 @@ export type HeldLog = LogSync & {
 
 /** Puts it in place of the database's own. */
 export function holdLog(db: Db): HeldLog {
+  const awaited = new Awaited()
   let waiting: PromiseWithResolvers<void>[] = []
   const refusal = (): AppError | null => {
     if (log.state === 'deposed') return notPrimary()
@@ -20,7 +22,12 @@ export function holdLog(db: Db): HeldLog {
   }
   const log: HeldLog = {
     state: 'up',
-    awaited: 0,
+    get awaited() {
+      return awaited.count
+    },
+    set awaited(count) {
+      awaited.count = count
+    },
     failure: undefined,
     isOfDisk: false,
     refusal,

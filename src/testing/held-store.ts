@@ -58,6 +58,7 @@ export class HeldStore {
     const refuse = () => Promise.reject(new Error('not in this test'))
     return {
       writer,
+      timeoutMs: 10_000,
       create: (key, body, write) => this.#hold(writer, key, body, write),
       get: async (key) => this.#read(key),
       open: async (key) => {

@@ -148,7 +148,8 @@ export function cookieHeader(answer: Response): string {
     .join('; ')
 }
 
-async function send(app: App, method: string, path: string, options: CallOptions): Promise<Response> {
+/** Sends a request to a server as its listener would. */
+export async function send(app: App, method: string, path: string, options: CallOptions): Promise<Response> {
   const host = options.host ?? 'localhost'
   const headers = new Headers(options.headers)
   headers.set('host', host)

@@ -109,6 +109,10 @@ async function ready(api: string, server: ChildProcess, output: () => string): P
   throw new Error(`svc did not start:\n${output()}`)
 }
 
+/** A command without a server. */
+export const runSvc = (args: string[], env: Record<string, string>) =>
+  run(args, tmpdir(), { ...systemEnv(), ...env })
+
 async function run(args: string[], cwd: string, env: Record<string, string>) {
   const child = spawn(EXECUTABLE, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
   const output = collect(child)

@@ -16,7 +16,6 @@ import { notice } from '../components/notice.ts'
 import { formatSize } from '../components/size.ts'
 import { type Column, table } from '../components/table.ts'
 import { time } from '../components/time.ts'
-import { durationText } from '../rules/runs-table.ts'
 import { cdnCard } from './cdn-card.ts'
 import { type WorkspacePageBase, workspaceFrame } from './frame.ts'
 
@@ -90,7 +89,7 @@ const columnsOf = ({ self, store }: MachinesView, now: number): Column<MachineVi
 const COLUMNS_OF_STORE: Column<MachineView>[] = [
   { label: 'Epoch', align: 'end', cell: ({ epoch }) => String(epoch) },
   { label: 'Number', align: 'end', cell: ({ number }) => formatCount(number) },
-  { label: 'Behind', align: 'end', cell: ({ lagMs }) => (lagMs === 0 ? 'no' : durationText(lagMs)) },
+  { label: 'Behind', align: 'end', cell: ({ lagMs }) => lagText(lagMs) },
   {
     label: 'Cache',
     align: 'end',
@@ -99,6 +98,9 @@ const COLUMNS_OF_STORE: Column<MachineView>[] = [
     `,
   },
 ]
+
+const lagText = (lagMs: number): string =>
+  lagMs === 0 ? 'no' : `${(lagMs / 1000).toFixed(lagMs < 10_000 ? 1 : 0)}\u00a0s`
 
 const hitText = (hits: number, misses: number): string =>
   hits + misses === 0 ? 'not asked yet' : `${Math.floor((hits / (hits + misses)) * 100)} % found in it`

@@ -314,7 +314,8 @@ describe('a schema', () => {
     insert()
     await it.following.look()
     expect(it.following.isNewer).toBe(true)
-    expect(it.following.state()).toMatchObject({ number: 3, isStoreUp: true })
+    const error = expect.stringContaining('newer svc')
+    expect(it.following.state()).toMatchObject({ number: 3, isStoreUp: true, error })
     server.requests.length = 0
     await it.following.look()
     expect(it.following.number).toBe(3)

@@ -52,6 +52,9 @@ export type Following = {
   stop(): Promise<void>
 }
 
+const NEWER =
+  'the workspace was changed by a newer svc: this machine follows no longer, until it has that version'
+
 /** Puts what a primary ships into the file of `db`, one whole transaction of the log after another. */
 export const startFollowing = (options: FollowingOptions): Following => new LogFollower(options)
 
@@ -110,7 +113,7 @@ class LogFollower implements Following {
       unshippedBytes: 0,
       lagMs: isCurrent ? 0 : Math.round(performance.now() - this.currentAt),
       isStoreUp: !(error instanceof StoreError),
-      error: error === undefined ? null : messageOf(error),
+      error: this.isNewer ? NEWER : error === undefined ? null : messageOf(error),
     }
   }
 
@@ -218,12 +221,7 @@ class LogFollower implements Following {
     this.isOlder = found < newestSchema
     if (found <= newestSchema || this.isNewer) return
     this.isNewer = true
-    log.warn(
-      'the workspace was changed by a newer svc: this machine follows no longer, until it has that version',
-      {
-        migration: found,
-      },
-    )
+    log.warn(NEWER, { migration: found })
   }
 
   #succeeded(): void {

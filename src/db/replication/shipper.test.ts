@@ -142,6 +142,33 @@ describe('an answer that is lost', () => {
   })
 })
 
+test('an object of our own is ours by its bytes, where the store has lost their digest', async () => {
+  it.server.fault = ({ method, key }) => {
+    if (key !== logKey(2)) return undefined
+    const headers = it.server.objects.get(key)?.headers
+    if (headers !== undefined) delete headers['x-amz-meta-svc-sha256']
+    return method === 'PUT' ? { status: 500, afterwards: true } : undefined
+  }
+  expect(await codeOf(write())).toBe('done')
+  expect([it.deposed, it.numbers()]).toEqual([0, [1, 2]])
+  await write()
+  await expectStored()
+})
+
+test('who waits for an object before their own waits no longer than for one', async () => {
+  it.server.fault = ({ method }) => (method === 'PUT' ? { status: 500, afterwards: true } : undefined)
+  it.server.delayMs = 270
+  const first = codeOf(write())
+  await until('the first to be on its way', () => it.server.requests.some(({ key }) => key === logKey(2)))
+  expect(await codeOf(write())).toBe('STORE_UNREACHABLE')
+  expect(await first).toBe('done')
+  it.server.delayMs = 0
+  mend()
+  await until('the store to have all', () => it.shipper.state().unshippedBytes === 0)
+  expect([it.shipper.refusal(), it.deposed]).toEqual([null, 0])
+  await expectStored()
+})
+
 describe('while the store is away', () => {
   test('a write that waits is refused, may have happened, and further ones are refused at once', async () => {
     failing({ hang: 'before' })

@@ -8,6 +8,7 @@ import { bytesAfter, hasMore, readWal, type WalPosition } from '../../platform/w
 import { DUE_PAGES, logState } from '../checkpoint.ts'
 import { diskFailed, inTurns, type LogSync } from '../log-sync.ts'
 import type { Db } from '../open.ts'
+import { Awaited } from './awaited.ts'
 import { Bases } from './bases.ts'
 import { ltxBody, type ObjectBody } from './body.ts'
 import { Checkpoints, type Due, type Shipped } from './checkpoints.ts'
@@ -80,10 +81,10 @@ export function startShipping(db: Db, options: ShippingOptions): Shipper {
 type Batch = Shipped & { body: ObjectBody | null }
 
 class LogShipper implements Shipper {
-  awaited: number
   failure: unknown
   readonly isOfDisk = false
   number: number
+  readonly #awaited: Awaited
   readonly #db: Db
   readonly #options: ShippingOptions
   readonly #files: LogFiles
@@ -110,7 +111,7 @@ class LogShipper implements Shipper {
   constructor(db: Db, options: ShippingOptions) {
     this.#db = db
     this.#options = options
-    this.awaited = db.log.awaited
+    this.#awaited = new Awaited(db.log.awaited)
     this.failure = db.log.failure
     this.number = options.number
     this.#files = new LogFiles(db.sqlite.filename)
@@ -134,6 +135,14 @@ class LogShipper implements Shipper {
     this.#ticks.unref()
   }
 
+  get awaited(): number {
+    return this.#awaited.count
+  }
+
+  set awaited(count: number) {
+    this.#awaited.count = count
+  }
+
   sync(): Promise<void> {
     if (this.#isDeposed) return Promise.reject(notPrimary())
     if (this.failure !== undefined) return Promise.reject(this.failure)
@@ -141,7 +150,8 @@ class LogShipper implements Shipper {
     if (isTaken && this.#batch === null) return Promise.resolve()
     if (this.#away !== undefined) return Promise.reject(storeUnreachable(true))
     this.#waitsSince ??= performance.now()
-    return isTaken && this.#sending !== null ? this.#sending : this.#turn()
+    if (this.#sending === null) return this.#turn()
+    return isTaken ? this.#sending : this.#noLonger(this.#turn())
   }
 
   refusal(): AppError | null {
@@ -182,6 +192,14 @@ class LogShipper implements Shipper {
     this.#stopping.abort()
     if (this.#isWhole) this.#files.close()
     this.#isWhole = false
+  }
+
+  /** Who waits for the next object waits for the one on its way too. What was written is sent nevertheless. */
+  #noLonger(turn: Promise<void>): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const timer = setTimeout(() => reject(storeUnreachable(true)), this.#options.store.timeoutMs)
+    turn.then(resolve, reject).finally(() => clearTimeout(timer))
+    return promise
   }
 
   #tick(): void {

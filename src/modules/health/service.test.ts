@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { renameSync } from 'node:fs'
 import { join } from 'node:path'
+import { storeApp } from '../../testing/store-app.ts'
 import { testApp } from '../../testing/test-app.ts'
 
 test('concurrent requests share one check, and the next request starts a new one', async () => {
@@ -14,5 +15,17 @@ test('concurrent requests share one check, and the next request starts a new one
   expect(app.lines.filter((line) => line.includes('health check failed'))).toHaveLength(1)
   renameSync(`${blobs}-away`, blobs)
   expect(await health()).toBe(200)
+  app.close()
+})
+
+test('a machine that cannot follow says so, and serves sites', async () => {
+  const app = await storeApp()
+  const state = { number: 3, unshippedBytes: 0, lagMs: 9, isStoreUp: true, error: 'changed by a newer svc' }
+  Object.assign(app.ctx.machine ?? {}, { role: () => 'standby', state: () => state })
+  const answer = await app.call('GET', '/api/health')
+  expect([answer.status, await answer.json()]).toMatchObject([
+    200,
+    { status: 'ok', role: 'standby', checks: { store: { status: 'error', message: expect.any(String) } } },
+  ])
   app.close()
 })

@@ -1,4 +1,4 @@
-import type { Context } from '../../context.ts'
+import type { Context, Machine } from '../../context.ts'
 import { notPrimary } from '../../domain/store-errors.ts'
 import { onePer } from '../../platform/one-per.ts'
 import type { Health, HealthCheck } from './model.ts'
@@ -31,10 +31,16 @@ async function tryAll(ctx: Context): Promise<Health> {
   const found = { status: isOk ? 'ok' : 'error', version: ctx.version, uptime } as const
   if (ctx.machine === null) return { ...found, checks: { database, storage } }
   // Sites are served without the store.
-  const store: HealthCheck = ctx.machine.state().isStoreUp
-    ? { status: 'ok' }
-    : { status: 'error', message: 'The object store does not answer; the log says why' }
+  const store = checkLog(ctx.machine)
   return { ...found, role: ctx.machine.role(), checks: { database, storage, store } }
+}
+
+/** What this machine and the object store know of each other. */
+function checkLog({ role, state }: Machine): HealthCheck {
+  const { isStoreUp, error } = state()
+  if (!isStoreUp) return { status: 'error', message: 'The object store does not answer; the log says why' }
+  if (error === null || role() === 'primary') return { status: 'ok' }
+  return { status: 'error', message: 'This machine does not follow the primary now; the log says why' }
 }
 
 const isWriter = ({ machine }: Context): boolean => machine === null || machine.role() === 'primary'

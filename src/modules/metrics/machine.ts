@@ -19,7 +19,11 @@ export function machineMetrics(ctx: Context): Metric[] {
       lagMs / 1000,
     ),
     gauge('svc_log_unshipped_bytes', 'What the object store does not have yet', unshippedBytes),
-    gauge('svc_store_up', 'Whether the object store took the last write', isStoreUp ? 1 : 0),
+    gauge(
+      'svc_store_up',
+      'Whether the object store answered the last request for the log',
+      isStoreUp ? 1 : 0,
+    ),
     ...requestMetrics(machine),
     ...cacheMetrics(blobs),
     byResult('svc_forwarded_requests_total', 'Requests passed to the primary, by result', forwardCounts(ctx)),

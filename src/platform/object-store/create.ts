@@ -1,6 +1,6 @@
 import { StoreError } from './error.ts'
 import type { Answer, Body, Exchange, StoreRequest } from './exchange.ts'
-import { type Authorship, headOf, metadata } from './object-head.ts'
+import { type Authorship, headOf, metadata, type ObjectHead } from './object-head.ts'
 
 /**
  * `created`: the object is there, and it is ours. `exists`: the key has another object; its `writer` is our own where
@@ -87,29 +87,30 @@ function transientOnly(error: unknown): StoreError {
 }
 
 async function readBack(exchange: Exchange, creation: Creation): Promise<Created | null> {
-  const { body, sha256, writer } = creation
   const request: StoreRequest = { op: 'head', method: 'HEAD', ...partOf(creation) }
   const answer = await exchange.send(request)
   if (answer.status === 404) return null
   if (answer.status !== 200) throw exchange.errorOf(request, answer)
   const found = headOf(answer.headers)
-  const size = body instanceof Blob ? body.size : body.length
-  const isOurs = found.writer === writer && found.sizeBytes === size && found.sha256 === sha256
-  if (!isOurs) return { outcome: 'exists', writer: found.writer, epoch: found.epoch }
-  await requireBytes(exchange, creation)
-  return { outcome: 'created' }
+  const isOurs = found.writer === creation.writer && (await hasOurBytes(exchange, creation, found))
+  return isOurs ? { outcome: 'created' } : { outcome: 'exists', writer: found.writer, epoch: found.epoch }
 }
 
-/** A file is taken for the one whose digest the store was told, and checked, when it came. */
-async function requireBytes(exchange: Exchange, creation: Creation): Promise<void> {
-  const { body } = creation
-  if (body instanceof Blob) return
+/**
+ * A file is taken for the one whose digest the store was told, and checked, when it came. Throws `damaged` where the store says
+ * that it has our bytes, and sends others.
+ */
+async function hasOurBytes(exchange: Exchange, creation: Creation, found: ObjectHead): Promise<boolean> {
+  const { body, sha256 } = creation
+  if (body instanceof Blob) return found.sizeBytes === body.size && found.sha256 === sha256
+  if (found.sizeBytes !== body.length || (found.sha256 !== null && found.sha256 !== sha256)) return false
   const request: StoreRequest = { op: 'get', method: 'GET', ...partOf(creation) }
   const answer = await exchange.send(request, body.length)
   if (answer.status !== 200) throw exchange.errorOf(request, answer)
-  if (Buffer.compare(answer.bytes, body) !== 0)
-    throw new StoreError(
-      'damaged',
-      `the object store sends other bytes of "${creation.fullKey}" than it was given`,
-    )
+  if (Buffer.compare(answer.bytes, body) === 0) return true
+  if (found.sha256 === null) return false
+  throw new StoreError(
+    'damaged',
+    `the object store sends other bytes of "${creation.fullKey}" than it was given`,
+  )
 }

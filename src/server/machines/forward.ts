@@ -114,8 +114,8 @@ export class Forwarder {
   }
 
   #relay(method: string, answer: OutboundResponse, silence: Silence): Response {
-    const counts = forwardCounts(this.#ctx)
     const headers = headersFrom(answer.headers)
+    const counts = forwardCounts(this.#ctx)
     const broken = (error: unknown) => {
       counts.broken += 1
       this.#ctx.log.warn('the primary did not send a complete answer', { error })

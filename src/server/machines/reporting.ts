@@ -2,9 +2,10 @@ import type { Context, Machine } from '../../context.ts'
 import { REPORT_PATH } from '../../modules/machines/report.ts'
 import { ownMachine } from '../../modules/machines/service.ts'
 import { sha256Of } from '../../platform/object-store/sign.ts'
-import type { Outbound } from '../../platform/outbound.ts'
+import { readExtraCas } from '../../platform/outbound/ca.ts'
 import { type Batch, HandOver } from './hand-over.ts'
 import { MACHINE_HEADER, type MachineKeys, signMachine } from './machine-header.ts'
+import { PrimaryLine } from './primary-line.ts'
 import { keysOf } from './senders.ts'
 
 const EVERY_MS = 10_000
@@ -15,18 +16,17 @@ const LAST_MS = 1_000
 /** Of one round: the rest waits for the next. */
 const MAX_BATCHES = 10
 
-/** The way to the machine at an origin, as of `PrimaryLine`. */
-type Line = { to(origin: string): { url: URL; outbound: Outbound }; close(): void }
-
 /**
  * While this machine follows another it tells the primary every 10 seconds how it is, and hands over what it logged of requests.
  * What does not arrive is sent again. `ctx` is the current one; the log and the machine outlive it. Returns a function that
  * stops it. contract 18 §6.
  */
-export function startReporting(ctx: () => Context, line: Line): () => Promise<void> {
-  const { machine, requestLog, newId } = ctx()
+export function startReporting(ctx: () => Context): () => Promise<void> {
+  const { machine, requestLog, newId, config } = ctx()
   const keys = keysOf(ctx())
   if (machine === null || keys === null) return async () => {}
+  const { nodeExtraCaCerts } = config
+  const line = new PrimaryLine(nodeExtraCaCerts === null ? null : readExtraCas(nodeExtraCaCerts))
   const handOver = new HandOver(newId)
   const isFollower = () => machine.role() !== 'primary'
   const stopTaking = requestLog.handOver((rows) => {
@@ -54,7 +54,13 @@ export function startReporting(ctx: () => Context, line: Line): () => Promise<vo
   }
 }
 
-type Reporting = { machine: Machine; keys: MachineKeys; line: Line; handOver: HandOver; timeoutMs: number }
+type Reporting = {
+  machine: Machine
+  keys: MachineKeys
+  line: PrimaryLine
+  handOver: HandOver
+  timeoutMs: number
+}
 
 /** Never rejects: another round follows. */
 export async function report(ctx: Context, reporting: Reporting): Promise<void> {

@@ -3,11 +3,11 @@ import type { Observed } from '../../db/request-log/row.ts'
 import type { MachineView } from '../../modules/machines/model.ts'
 import { MAX_REPORT_BYTES, REPORT_PATH } from '../../modules/machines/report.ts'
 import { sha256 } from '../../platform/object-store/sign.ts'
-import { createOutbound } from '../../platform/outbound.ts'
 import { ask } from '../../testing/ask.ts'
 import { type StoreApp, storeApp } from '../../testing/store-app.ts'
 import { HandOver } from './hand-over.ts'
 import { MACHINE_HEADER, machineKeys, signForwarded, signMachine } from './machine-header.ts'
+import { PrimaryLine } from './primary-line.ts'
 import { report } from './reporting.ts'
 
 /** contract 18 §6: followers hand their request-log rows to the primary, and say how they are. */
@@ -143,13 +143,7 @@ describe('a machine that follows', () => {
   let server: Bun.Server<undefined>
   let follower: StoreApp
   let origin: string | null
-  const line = {
-    to: (at: string) => ({
-      url: new URL(at),
-      outbound: createOutbound({ allowedTargets: [new URL(at).host], extraCaPem: null }),
-    }),
-    close() {},
-  }
+  const line = new PrimaryLine(null)
   beforeEach(async () => {
     server = Bun.serve({
       hostname: '127.0.0.1',
@@ -165,6 +159,7 @@ describe('a machine that follows', () => {
     })
   })
   afterEach(async () => {
+    line.close()
     follower.close()
     await server.stop(true)
   })

@@ -31,7 +31,7 @@ export async function arrive(config: Config, store: ObjectStore, newId: () => st
   try {
     const isWriter = config.role !== 'node'
     if (db !== null) refuseLitestream(db)
-    if (db !== null && isWriter) keysFor(config, db, storeId)
+    if (db !== null && (isWriter || config.tls === 'auto')) keysFor(config, db, storeId)
     if (isWriter) await asStartFailure(() => store.probe(newId()))
     const reason = db !== null && isNewer(db) ? null : await reasonFor(config, store, db)
     return { storeId, number, reason }

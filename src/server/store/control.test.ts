@@ -109,10 +109,6 @@ test('admins are made, and what the server refuses is said', async () => {
   })
 })
 
-test('the key of secrets is not rotated by a command', async () => {
-  expect(await svc(['key', 'rotate-secret'])).toMatchObject({ code: 1, out: '' })
-})
-
 test('a name that no version knows is refused', async () => {
   for (const body of [
     { name: 'toString', input: {} },

@@ -7,7 +7,7 @@ import type { App } from '../app.ts'
 import { serveOpenFile } from '../front-door.ts'
 
 /**
- * What a machine answers after another took over, until it is started again: files that everybody may see, and how it is.
+ * What a machine answers after another took over, until it follows that: files that everybody may see, and how it is.
  * It hears of no change, so it decides about nobody, and no shared cache may keep what it says. contract 18 §6.
  */
 export const createDeposedDoor =

@@ -5,13 +5,13 @@ import { audit } from '../../db/audit.ts'
 import { type Db, type DbOrTx, inTransaction } from '../../db/open.ts'
 import { machineEpochs, storeIdentity } from '../../db/schema-machines.ts'
 import type { SecretBox } from '../../platform/secret-box.ts'
+import { identityContext } from './identity-context.ts'
 
 type Source = { now: () => number; newId: () => string }
 export type Epoch = typeof machineEpochs.$inferSelect
 
 /** What the sealed value says: only that the key is the right one. */
 const SEALED_TEXT = 'svc'
-const sealContext = (storeId: string): string => `store:${storeId}`
 
 /** Refuses what Litestream replicates, too: both would restart the log of the database. contract 18 §9. */
 export function refuseLitestream({ sqlite }: Db): void {
@@ -34,7 +34,7 @@ export function refuseOtherKey(db: Db, storeId: string, secrets: SecretBox): voi
   const sealed = sealedOf(db, storeId)
   if (sealed === undefined) return
   try {
-    secrets.open(sealed, sealContext(storeId))
+    secrets.open(sealed, identityContext(storeId))
   } catch {
     throw new ConfigError(
       'SECRET_KEY (or secret.key in DATA_DIR) is not the key that this workspace was begun with: give this machine the same',
@@ -69,7 +69,7 @@ export function beginEpoch(
       at: now(),
     }
     tx.insert(machineEpochs).values(epoch).run()
-    const sealed = secrets.seal(SEALED_TEXT, sealContext(storeId))
+    const sealed = secrets.seal(SEALED_TEXT, identityContext(storeId))
     tx.insert(storeIdentity).values({ id: storeId, sealed }).onConflictDoNothing().run()
     audit(
       { now, newId },

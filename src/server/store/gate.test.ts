@@ -1,7 +1,11 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { sql } from 'drizzle-orm'
+import { inTransaction } from '../../db/open.ts'
+import { Arrival } from '../../http/arrival.ts'
 import { seedDeployment } from '../../testing/seed.ts'
 import { type StoreApp, storeApp } from '../../testing/store-app.ts'
 import { until } from '../../testing/until.ts'
+import { behindGate } from './gate.ts'
 
 /** contract 18 §4: no answer to a request during which something was written leaves before the store has it. */
 
@@ -58,6 +62,27 @@ test('what only reads, and what records that something is in use, waits for noth
     expect((await app.call('GET', path, { as: ROOT })).status).toBeLessThan(400)
   expect((await app.call('GET', '/', { host: SITE })).status).toBe(200)
   expect(app.log.waiting).toBe(0)
+})
+
+test('a reading call is not held up, and does not fail, by what another call writes meanwhile', async () => {
+  const read = Promise.withResolvers<Response>()
+  const { ctx } = app
+  const gate = behindGate(ctx, async ({ path }) => {
+    if (path === '/read') return read.promise
+    const answer = await read.promise
+    inTransaction(ctx.db, (tx) => tx.run(sql`UPDATE users SET created_at = 0`))
+    return answer.clone()
+  })
+  const get = (path: string) =>
+    gate(new Arrival(ctx.config, new Request(`http://localhost${path}`), { address: '127.0.0.1' }))
+  const reading = get('/read')
+  const writing = get('/write')
+  app.log.state = 'held'
+  read.resolve(new Response('read'))
+  await until('the one that wrote to wait', () => app.log.waiting > 0)
+  app.log.state = 'away'
+  app.log.settle()
+  expect([(await reading).status, (await writing).status]).toEqual([200, 503])
 })
 
 test('a change that waited in vain is 503, says that it may have happened, and sets no cookie', async () => {
@@ -156,4 +181,64 @@ test('a deposed machine acknowledges nothing, decides about nobody and shows wha
   const shown = await app.call('GET', '/', { host: SITE })
   expect([shown.status, shown.headers.get('cdn-cache-control')]).toEqual([200, 'no-store'])
   expect(await (await app.call('GET', '/api/health')).json()).toMatchObject({ role: 'standby' })
+})
+
+const SECRET = { NODE_SECRET: 'a secret of all machines of this test', MACHINE_URL: 'http://127.0.0.1:1' }
+const begunWith = async (env: Record<string, string>) => {
+  app.close()
+  app = await storeApp(env)
+  await app.addUser(ROOT, 'admin')
+  const files = { 'index.html': 'home' }
+  for (const isPublic of [true, false])
+    await seedDeployment(app, {
+      owner: 'acme',
+      repo: isPublic ? 'docs' : 'plans',
+      sha: 'a'.repeat(40),
+      alias: 'live',
+      files,
+      isPublic,
+    })
+}
+const atOf = ({ headers }: Response) =>
+  headers.getSetCookie().filter((cookie) => cookie.startsWith('svc-at='))
+
+test('with other machines an answer that waited for the log says where that stands, and others do not', async () => {
+  await begunWith(SECRET)
+  const made = await addUser('ann@example.com')
+  expect([made.status, atOf(made)]).toEqual([201, ['svc-at=3.7; Path=/; Max-Age=60; HttpOnly; SameSite=Lax']])
+  for (const [path, host] of [
+    ['/api/projects', 'localhost'],
+    ['/', SITE],
+  ] as const)
+    expect(atOf(await app.call('GET', path, { as: ROOT, host }))).toEqual([])
+  app.log.state = 'away'
+  expect(atOf(await addUser('bob@example.com'))).toEqual([])
+  await begunWith({})
+  expect(atOf(await addUser('ann@example.com'))).toEqual([])
+})
+
+test('a primary that hears nothing of the store decides no access where another may have taken over', async () => {
+  const plans = 'live--plans--acme.localhost'
+  const open = ['/', SITE, 200] as const
+  const closed = [
+    ['/', plans],
+    ['/repo/acme/plans/alias/live/', 'localhost'],
+    ['/api/projects', 'localhost'],
+    ['/', 'localhost'],
+  ] as const
+  for (const env of [SECRET, {}]) {
+    await begunWith(env)
+    const cookie = [await app.cookieOf(ROOT), await app.cookieOf(ROOT, plans)].join('; ')
+    const status = async (path: string, host: string, headers = {}) =>
+      (await app.call('GET', path, { host, headers: { cookie, ...headers } })).status
+    for (const [path, host] of closed) expect(await status(path, host)).toBe(200)
+    app.log.state = 'away'
+    for (const [path, host] of closed) {
+      const isAlone = env !== SECRET
+      expect([path, await status(path, host)]).toEqual([path, isAlone ? 200 : 503])
+    }
+    expect(await status(...(open.slice(0, 2) as ['/', string]))).toBe(200)
+    const key = await app.call('GET', '/api/projects', { headers: { 'x-api-key': 'wsk_nobody' } })
+    expect(key.status).toBe(env === SECRET ? 503 : 401)
+  }
 })

@@ -1,4 +1,6 @@
 import type { Context } from '../../context.ts'
+import type { LogSync } from '../../db/log-sync.ts'
+import { countedApart } from '../../db/replication/awaited.ts'
 import { AppError } from '../../domain/errors.ts'
 import { isSafe } from '../../domain/safe-methods.ts'
 import { storeUnreachable } from '../../domain/store-errors.ts'
@@ -19,12 +21,20 @@ export function behindGate(ctx: Context, answer: Answering): Answering {
     const { log } = ctx.db
     const refusal = isChange(ctx, arrival) ? log.refusal() : null
     if (refusal !== null) return refused(ctx, arrival, refusal)
-    const before = log.awaited
-    const passed = (response: Response) =>
-      log.awaited === before ? response : onceShipped(ctx, arrival, response)
-    const answered = answer(arrival)
+    const { answered, hasWritten } = asked(log, arrival, answer)
+    const passed = (response: Response) => (hasWritten() ? onceShipped(ctx, arrival, response) : response)
     return answered instanceof Response ? passed(answered) : answered.then(passed)
   }
+}
+
+/** A call that only reads answers for what it wrote itself; a change for whatever was written meanwhile, which costs it nothing. */
+function asked(log: LogSync, arrival: Arrival, answer: Answering) {
+  if (isSafe(arrival.method)) {
+    const { result, count } = countedApart(() => answer(arrival))
+    return { answered: result, hasWritten: () => count() > 0 }
+  }
+  const before = log.awaited
+  return { answered: answer(arrival), hasWritten: () => log.awaited !== before }
 }
 
 /** A rule of a site decides for itself: what it passes on to a backend changes nothing here. */

@@ -5,7 +5,6 @@ import { storeOf } from '../../platform/object-store/of-config.ts'
 import { readStoreFile } from '../../platform/object-store/store-file.ts'
 import { type ObjectStore, openObjectStore, StoreError } from '../../platform/object-store.ts'
 import { ServeError } from '../listeners.ts'
-import { requireCertificateKey } from './certificate-key.ts'
 
 /** The store that the settings name. Nothing is asked yet. */
 export function openStore(
@@ -13,7 +12,6 @@ export function openStore(
   now: () => number,
   writer: string,
 ): { store: ObjectStore; activity: StoreActivity } {
-  requireCertificateKey(config)
   const activity = new StoreActivity()
   const onRequest = (op: string, result: string, ms: number) => activity.note(op, result, ms)
   return { store: openObjectStore({ ...storeOf(config), now, writer, onRequest }), activity }

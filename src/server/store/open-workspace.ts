@@ -1,8 +1,9 @@
-import type { Config } from '../../config/config.ts'
-import { storeWarning } from '../../config/store.ts'
+import { type Config, ConfigError } from '../../config/config.ts'
+import { machineConflict, storeWarning } from '../../config/store.ts'
 import { createLog } from '../../platform/log.ts'
 import { keepToOurselves, systemNow } from '../open-context.ts'
 import type { Workspace } from '../workspace.ts'
+import { requireCertificateKey } from './certificate-key.ts'
 import { openStore } from './open-store.ts'
 import { Roles } from './roles.ts'
 
@@ -12,6 +13,9 @@ export async function openStoredWorkspace(
   version: string,
   write: (text: string) => void,
 ): Promise<Workspace> {
+  requireCertificateKey(config)
+  const conflict = machineConflict(config)
+  if (conflict !== null) throw new ConfigError(conflict)
   keepToOurselves()
   const log = createLog({ level: config.logLevel, format: config.logFormat, now: systemNow, write })
   const warning = storeWarning(config)

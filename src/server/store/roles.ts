@@ -9,6 +9,7 @@ import type { Log } from '../../platform/log.ts'
 import type { StoreActivity } from '../../platform/object-store/activity.ts'
 import type { ObjectStore } from '../../platform/object-store.ts'
 import { ServeError } from '../listeners.ts'
+import { startReporting } from '../machines/reporting.ts'
 import { openParts, type ProcessParts, systemNow } from '../open-context.ts'
 import { prepare } from '../prepare.ts'
 import type { Serving } from '../serving.ts'
@@ -66,6 +67,7 @@ export class Roles implements Workspace {
   #failure: string | undefined
   #looks: ReturnType<typeof setInterval> | undefined
   #stopControl = async () => {}
+  #stopReporting = async () => {}
 
   constructor(options: RolesOptions) {
     const { config, store, activity } = options
@@ -105,6 +107,7 @@ export class Roles implements Workspace {
     this.#hasBegun = true
     await this.#current?.stint.begin()
     this.#stopControl = openControl(() => this.serving.ctx)
+    this.#stopReporting = startReporting(() => this.serving.ctx)
     this.#looks = setInterval(() => this.#look(), LOOK_MS)
     this.#looks.unref()
   }
@@ -112,7 +115,7 @@ export class Roles implements Workspace {
   async end(): Promise<void> {
     this.#isStopping = true
     clearInterval(this.#looks)
-    await Promise.all([this.#stopControl(), this.#changing])
+    await Promise.all([this.#stopControl(), this.#stopReporting(), this.#changing])
     await this.#current?.stint.end()
   }
 

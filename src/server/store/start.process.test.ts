@@ -40,6 +40,13 @@ test('settings and keys that are wrong', async () => {
 test('a node has no use for certificates that it cannot open', async () => {
   const node = { ROLE: 'node', NODE_SECRET: 'n'.repeat(32), TLS: 'auto', SECRET_KEY: '' }
   expect(await refused(node)).toEqual([78, said('SECRET_KEY is missing: with TLS=auto a node')])
+  await begin()
+  const other = {
+    ...node,
+    DATA_DIR: `${at.dataDir}-node`,
+    SECRET_KEY: Buffer.alloc(32, 4).toString('base64'),
+  }
+  expect(await refused(other)).toEqual([78, said('SECRET_KEY')])
 }, 60_000)
 
 test('a store that does not answer: exit 1 once the time is over', async () => {

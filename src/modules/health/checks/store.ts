@@ -5,10 +5,13 @@ import type { Check } from './check.ts'
 export const checkStore: Check = ({ machine }) => {
   if (machine === null) return { status: 'off', message: 'There is no object store: STORE_URL is not set' }
   const { isStoreUp, error, unshippedBytes: value, number } = machine.state()
-  if (machine.role() !== 'primary')
-    return { status: 'error', message: 'Another machine took over: start this one again', value }
-  if (!isStoreUp)
-    return { status: 'error', message: `Nothing can be changed: ${error ?? 'no answer'}`, value }
+  const isPrimary = machine.role() === 'primary'
+  if (!isStoreUp) {
+    const so = isPrimary ? 'Nothing can be changed' : 'This machine hears of no change'
+    return { status: 'error', message: `${so}: ${error ?? 'no answer'}`, value }
+  }
+  if (error !== null) return { status: 'error', message: error, value }
+  if (!isPrimary) return { status: 'ok', message: `This machine follows, up to number ${number}`, value }
   return { status: 'ok', message: `Everything is in the object store, up to number ${number}`, value }
 }
 

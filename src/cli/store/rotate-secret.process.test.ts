@@ -1,0 +1,62 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { copyFileSync, mkdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type StoreProcess, storeProcess } from '../../testing/store-process.ts'
+
+/** contract 18 §1: `svc key rotate-secret` with no primary alive. */
+
+let at: StoreProcess
+beforeEach(async () => {
+  at = await storeProcess({ ROLE: 'auto', SECRET_KEY: '', TAKEOVER_SECONDS: '3' })
+})
+afterEach(() => at.remove())
+
+const keyIn = (dataDir: string): string => readFileSync(join(dataDir, 'secret.key'), 'utf8')
+const rotate = (dataDir: string) => at.svc(['key', 'rotate-secret'], { DATA_DIR: dataDir })
+
+test('a living primary is named, and nothing is changed', async () => {
+  const server = await at.start()
+  const other = `${at.dataDir}-two`
+  const key = keyIn(at.dataDir)
+  expect(await rotate(at.dataDir)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('a server runs'),
+  })
+  const refused = await rotateOn(other, key)
+  expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('the primary one is alive') })
+  expect([keyIn(at.dataDir), keyIn(other)]).toEqual([key, key])
+  server.signal('SIGKILL')
+  await server.exited
+}, 60_000)
+
+test('it takes over, seals everything anew, ships, and steps down; the old key is refused afterwards', async () => {
+  const server = await at.start()
+  const before = keyIn(at.dataDir)
+  server.signal('SIGKILL')
+  await server.exited
+  const { code, stderr } = await rotate(at.dataDir)
+  expect([code, stderr]).toEqual([0, expect.stringContaining('1 stored secret moved to it')])
+  expect(keyIn(at.dataDir)).not.toBe(before)
+  expect(keyIn(at.dataDir).trim().split('\n')).toHaveLength(1)
+  const status = JSON.parse((await at.svc(['store', 'status', '--json'])).stdout)
+  expect(status).toMatchObject({ primary: { name: 'one', epoch: 2, isAlive: false } })
+
+  const other = `${at.dataDir}-two`
+  expect(await at.svc(['serve'], { DATA_DIR: other, SECRET_KEY: before.trim() })).toMatchObject({
+    code: 78,
+    stderr: expect.stringContaining('SECRET_KEY'),
+  })
+  const again = await at.start({ MACHINE_NAME: 'two', SECRET_KEY: keyIn(at.dataDir).trim() }, other)
+  const primary = await fetch(`${again.url}/api/health/primary`)
+  expect(await primary.json()).toEqual({ role: 'primary', epoch: 3 })
+  again.signal('SIGKILL')
+  await again.exited
+}, 60_000)
+
+/** On a machine that has a copy of the key, and no server. */
+async function rotateOn(dataDir: string, key: string) {
+  mkdirSync(dataDir, { recursive: true })
+  copyFileSync(join(at.dataDir, 'secret.key'), join(dataDir, 'secret.key'))
+  expect(keyIn(dataDir)).toBe(key)
+  return rotate(dataDir)
+}
