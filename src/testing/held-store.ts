@@ -8,7 +8,10 @@ import {
   type StoreWrite,
 } from '../platform/object-store.ts'
 
-type Stored = { bytes: Uint8Array; writer: string; epoch: number }
+type Stored = { bytes: Uint8Array; writer: string; epoch: number; at: number }
+
+/** No store takes what was signed longer ago. */
+const SIGNED_MS = 15 * 60_000
 
 /** A create that is on its way. One of its fates is called; `drop` and `lose` leave the client to ask again. */
 export type HeldCreate = {
@@ -38,9 +41,11 @@ export class HeldStore {
   honoursConditions = true
   readonly #created: (key: string, object: Stored) => void
   readonly #failsNow: () => boolean
+  readonly #now: () => number
 
   /** `failsNow`: whether this reading gets no answer. */
-  constructor(created: (key: string, object: Stored) => void, failsNow: () => boolean) {
+  constructor(now: () => number, created: (key: string, object: Stored) => void, failsNow: () => boolean) {
+    this.#now = now
     this.#created = created
     this.#failsNow = failsNow
   }
@@ -75,16 +80,18 @@ export class HeldStore {
   async #hold(writer: string, key: string, body: Uint8Array | Blob, write: StoreWrite): Promise<Created> {
     const bytes = body instanceof Uint8Array ? body.slice() : await body.bytes()
     write.signal?.throwIfAborted()
-    const object = { bytes, writer, epoch: write.epoch }
+    const written = { bytes, writer, epoch: write.epoch }
     const { promise, resolve, reject } = Promise.withResolvers<Created>()
     const send = (): void => {
-      const does = (): Created => this.#create(key, object)
+      const sentAt = this.#now()
+      const does = (): Created => this.#create(key, { ...written, at: this.#now() })
+      const isRefused = (): boolean => this.#now() - sentAt > SIGNED_MS
       const held: HeldCreate = {
         key,
         writer,
         isLeft: false,
-        answer: () => this.#end(held, () => resolve(does())),
-        lose: () => this.#end(held, () => void does(), send),
+        answer: () => (isRefused() ? held.drop() : this.#end(held, () => resolve(does()))),
+        lose: () => (isRefused() ? held.drop() : this.#end(held, () => void does(), send)),
         drop: () => this.#end(held, () => {}, send),
         delay: () => {
           held.isLeft = true
@@ -113,7 +120,8 @@ export class HeldStore {
 
   #create(key: string, object: Stored): Created {
     const found = this.objects.get(key)
-    if (found === undefined || !this.honoursConditions) {
+    if (found !== undefined && !this.honoursConditions) throw new Error(`${key} was written over`)
+    if (found === undefined) {
       this.objects.set(key, object)
       this.#created(key, object)
       return { outcome: 'created' }

@@ -1,5 +1,5 @@
 import { Database } from 'bun:sqlite'
-import { baseKey } from '../domain/store-keys.ts'
+import { baseKey, logKey, numberOfBase, numberOfLog } from '../domain/store-keys.ts'
 import { LtxDecoder } from '../platform/ltx/decode.ts'
 import { encodeLtx } from '../platform/ltx/encode.ts'
 import type { HeldStore } from './held-store.ts'
@@ -16,11 +16,12 @@ export class LogOracle {
   #pages = Buffer.alloc(0)
   #pageSize = 0
 
-  /** Throws for a gap, and for an epoch that ended. */
+  /** Throws for a gap, and for an epoch that ended. What was removed as old and comes again is no part of the log. */
   apply(
     number: number,
     { bytes, writer, epoch }: { bytes: Uint8Array; writer: string; epoch: number },
   ): void {
+    if (number <= this.number) return
     if (number !== this.number + 1) throw new Error(`number ${number} follows ${this.number}`)
     if (epoch < this.epoch || (epoch === this.epoch && writer !== this.writer))
       throw new Error(`epoch ${epoch} of ${writer} follows ${this.epoch} of ${this.writer}`)
@@ -44,8 +45,8 @@ export class LogOracle {
     }
   }
 
-  /** Makes a base, so that nobody reads the log from its beginning. */
-  makeBase(store: HeldStore): void {
+  /** Makes a base, and removes what the newest two do not need, where it is not young. */
+  makeBase(store: HeldStore, isYoung: (at: number) => boolean): void {
     const { number, writer, epoch } = this
     const whole = Buffer.from(this.#pages)
     setFormat(whole, WAL)
@@ -55,7 +56,16 @@ export class LogOracle {
       data: whole.subarray(at * this.#pageSize, (at + 1) * this.#pageSize),
     }))
     const header = { pageSize: this.#pageSize, commit, first: 1, last: number, timestamp: 0 }
-    store.objects.set(baseKey(number), { bytes: encodeLtx(header, pages), writer, epoch })
+    store.objects.set(baseKey(number), { bytes: encodeLtx(header, pages), writer, epoch, at: 0 })
+    const keys = [...store.objects.keys()]
+    const bases = keys.flatMap((key) => numberOfBase(key) ?? []).sort((a, b) => a - b)
+    const oldest = bases.slice(-2)[0] ?? 0
+    for (const base of bases) if (base < oldest) store.objects.delete(baseKey(base))
+    const numbers = keys.flatMap((key) => numberOfLog(key) ?? []).sort((a, b) => a - b)
+    for (const one of numbers) {
+      if (one >= oldest || isYoung(store.objects.get(logKey(one))?.at ?? 0)) return
+      store.objects.delete(logKey(one))
+    }
   }
 
   #resize(pageSize: number, commit: number): void {

@@ -100,7 +100,7 @@ async function goOn(
   dataDir: string,
 ): Promise<number | null> {
   if (known.number === 0) return null
-  const range = await listLog(store, known.number)
+  const range = await listLog(store, known.number).catch(nullWhereMissing)
   // What was removed as old, or an end that is behind, is found out by beginning anew.
   if (range?.first !== known.number) return null
   const end = lastOf(range)
@@ -113,13 +113,17 @@ async function goOn(
     await applyLog(store, copy, { range, after: known.number })
     copy.sync()
   } catch (error) {
-    if (error instanceof LogError && error.kind === 'missing') return null
-    throw error
+    return nullWhereMissing(error)
   } finally {
     copy.close()
   }
   await writeMarker(dataDir, { store: known.store, number: end, seen: end, isWhole: true })
   return end
+}
+
+function nullWhereMissing(error: unknown): null {
+  if (error instanceof LogError && error.kind === 'missing') return null
+  throw error
 }
 
 async function beginAnew(store: ObjectStore, known: Marker, file: string, dataDir: string): Promise<number> {

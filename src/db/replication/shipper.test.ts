@@ -303,3 +303,46 @@ describe('the file of the database', () => {
     await expectStored()
   })
 })
+
+describe('a machine that stood still', () => {
+  const HOUR = 3_600_000
+  let clock = Date.now()
+  const heads = () => it.server.requests.filter(({ method }) => method === 'HEAD').length
+  beforeEach(async () => {
+    await it.end()
+    clock = Date.now()
+    it = new Shipping({ now: () => clock })
+    await it.shipper.sync()
+    await write()
+  })
+
+  test('acknowledges nothing under a number that another had, and that was removed as old', async () => {
+    clock += 2 * HOUR
+    // Others went on from 2, made bases, and removed what these do not need.
+    for (const number of [1, 2]) it.server.objects.delete(logKey(number))
+    expect(await codeOf(write())).toBe('NOT_PRIMARY')
+    expect(it.deposed).toBe(1)
+    expect(await codeOf(write())).toBe('NOT_PRIMARY')
+  })
+
+  test.each([2 * HOUR, -2 * HOUR])(
+    'of which nobody took over goes on, after %d ms by its clock',
+    async (ms) => {
+      clock += ms
+      expect(await codeOf(write())).toBe('done')
+      expect([it.numbers(), heads()]).toEqual([[1, 2, 3], 1])
+      // From now on nothing is asked again.
+      expect(await codeOf(write())).toBe('done')
+      expect(heads()).toBe(1)
+    },
+  )
+
+  test('is away where it cannot find out, and tries again', async () => {
+    clock += 2 * HOUR
+    it.server.fault = ({ method }) => (method === 'HEAD' ? { status: 500 } : undefined)
+    expect(await codeOf(write())).toBe('STORE_UNREACHABLE')
+    mend()
+    await until('it goes on', async () => (await codeOf(write())) === 'done')
+    expect(it.deposed).toBe(0)
+  })
+})

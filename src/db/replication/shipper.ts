@@ -3,7 +3,7 @@ import { notPrimary, storeUnreachable } from '../../domain/store-errors.ts'
 import { logKey } from '../../domain/store-keys.ts'
 import type { Log } from '../../platform/log.ts'
 import { allPages, changedPages, headerOf } from '../../platform/ltx/of-wal.ts'
-import type { Created, ObjectStore } from '../../platform/object-store.ts'
+import type { Created, ObjectStore, StoreCall } from '../../platform/object-store.ts'
 import { bytesAfter, hasMore, readWal, type WalPosition } from '../../platform/wal/read.ts'
 import { DUE_PAGES, logState } from '../checkpoint.ts'
 import { diskFailed, inTurns, type LogSync } from '../log-sync.ts'
@@ -55,6 +55,11 @@ const DUE = { pages: DUE_PAGES, objects: 500, baseBytes: 64 * 2 ** 20 }
 const TICK_MS = 400
 const RETRY_MS = 1_000
 const BASE_RETRY_MS = 60_000
+/**
+ * A store takes no request that was signed 15 minutes before or after by its own clock, so no more than 35 of its minutes are
+ * between two that are this far apart by ours, and what is removed as old is 45 minutes old at least.
+ */
+const PROVEN_MS = 5 * 60_000
 /** A stopping server has no more time for a store that does not answer. */
 const STOP_MS = 2_000
 
@@ -100,6 +105,8 @@ class LogShipper implements Shipper {
   #waitsSince: number | null = null
   #making: Promise<void> | undefined
   #baseAfter = 0
+  /** By the wall clock: when the last number was surely the end of the log. */
+  #provenAt = Number.NEGATIVE_INFINITY
 
   constructor(db: Db, options: ShippingOptions) {
     this.#db = db
@@ -246,9 +253,23 @@ class LogShipper implements Shipper {
     const { store, epoch } = this.#options
     batch.body ??= await this.#bodyOf(batch)
     const call = { epoch, signal: this.#stopping.signal, ...(this.#away !== undefined && { patienceMs: 0 }) }
+    const askedAt = this.#options.now()
     const created = await store.create(logKey(batch.number), batch.body.body, call)
     await batch.body.discard()
+    if (created.outcome === 'created' && !(await this.#isAtEnd(batch.number, call)))
+      return { outcome: 'exists', writer: null, epoch: null }
+    this.#provenAt = askedAt
     return created
+  }
+
+  /**
+   * A machine that stood still for an hour may create again what others had created and removed as old. Where that can be, the
+   * number before says so: it is never removed while it is the last but one.
+   */
+  async #isAtEnd(number: number, call: StoreCall): Promise<boolean> {
+    const { store, now } = this.#options
+    if (number === 1 || Math.abs(now() - this.#provenAt) < PROVEN_MS) return true
+    return (await store.head(logKey(number - 1), call)) !== null
   }
 
   #bodyOf({ number, batch }: Batch): Promise<ObjectBody> {
