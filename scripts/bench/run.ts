@@ -6,6 +6,7 @@ import { benchHosts } from './hosts.ts'
 import { type Lab, missingTools, openLab, pinSelf } from './lib/lab.ts'
 import type { Pace } from './lib/pace.ts'
 import { isHeld, type Line, printLines } from './lib/report.ts'
+import { benchMachines } from './machines.ts'
 import { benchPages } from './pages.ts'
 import { benchPaths } from './paths.ts'
 import { benchPipelines } from './pipelines.ts'
@@ -49,6 +50,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   shipping: benchShipping,
   following: benchFollowing,
   store: benchStore,
+  machines: benchMachines,
 }
 
 const USAGE = `usage: npm run bench -- [--rounds N] [--seconds N] [${Object.keys(BENCHES).join('|')}]…
