@@ -202,9 +202,13 @@ async function checkSite(round: number): Promise<void> {
     }
 }
 
-/** The plain spelling of a plain path: `%2F` and broken bytes have no other. */
-const encodeAgain = (plain: string): string =>
-  plain.replace(/%2F|%[89A-F][0-9A-F]|[^/]/gu, (part) => (part.length > 2 ? part : encodeURIComponent(part)))
+/** The plain spelling of a plain path: `%2F` and broken bytes have no other, unless they would be one character together. */
+function encodeAgain(plain: string): string {
+  const kept = plain.replace(/%2F|%[89A-F][0-9A-F]|[^/]/gu, (part) =>
+    part.length > 2 ? part : encodeURIComponent(part),
+  )
+  return readAgain(kept) === plain ? kept : plain.replace(/[^/]/gu, encodeURIComponent)
+}
 
 function mutated(path: string): string {
   if (random() < 0.7) return path
