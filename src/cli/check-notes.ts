@@ -2,10 +2,46 @@ import { resolve } from 'node:path'
 import type { Config } from '../config/config.ts'
 import type { Context } from '../context.ts'
 import { DataDirError } from '../domain/data-dir-error.ts'
+import { messageOf } from '../domain/errors.ts'
 import { findTwins, type Twins } from '../modules/users/service.ts'
 import { findForeignFiles } from '../platform/foreign-files.ts'
 import { CommandFailure, type Io, printable } from './command.ts'
 import { systemErrorOf } from './system-error.ts'
+
+/** Prints problems, a line each, and keeps what the error at the end says of them. */
+export class Problems {
+  count = 0
+  readonly #hints = new Set<string>()
+  readonly #io: Io
+
+  constructor(io: Io) {
+    this.#io = io
+  }
+
+  tell({ kind, detail }: { kind: string; detail: string }, hint?: string): void {
+    this.count += 1
+    if (hint !== undefined) this.#hints.add(hint)
+    this.#io.stdout.write(`${kind}: ${printable(detail)}\n`)
+  }
+
+  /** Those that were printed elsewhere. */
+  add({ count, hint }: { count: number; hint: string }): void {
+    this.count += count
+    if (count > 0) this.#hints.add(hint)
+  }
+
+  /** Tells of damage that ended the check; throws any other error. */
+  tellOfEnd(error: unknown): void {
+    const damaged = damagedBy(error)
+    if (damaged === undefined) throw error
+    this.tell({ kind: `${damaged}_damaged`, detail: messageOf(error) })
+  }
+
+  summary({ dataDir }: Config): string {
+    const what = this.count === 1 ? 'problem' : 'problems'
+    return `${this.count} ${what} found in ${dataDir}${[...this.#hints].join('')}`
+  }
+}
 
 export function tellOfTwins(ctx: Context, io: Io): void {
   for (const twins of findTwins(ctx)) io.stdout.write(`${printable(twinLine(twins))}\n`)
@@ -27,7 +63,7 @@ export const keyHint = ({ secretKey }: Config): string =>
   secretKey === null ? '; if its server is given SECRET_KEY, this command needs it too' : ''
 
 /** A database that cannot be opened or read counts as damaged; one that this user may not read does not. */
-export function damagedBy(error: unknown): DataDirError['damaged'] {
+function damagedBy(error: unknown): DataDirError['damaged'] {
   if (error instanceof DataDirError) return error.damaged
   if (error instanceof CommandFailure) return undefined
   const code = codeOf(systemErrorOf(error))

@@ -1,10 +1,9 @@
 import type { Config } from '../config/config.ts'
-import { messageOf } from '../domain/errors.ts'
 import { findProblems } from '../modules/deployments/check.ts'
 import { findUnreadableSecrets } from '../modules/secrets/unreadable.ts'
 import { reserveBytes } from '../platform/reserve.ts'
-import { damagedBy, keyHint, tellOfForeign, tellOfTwins } from './check-notes.ts'
-import { type Command, CommandFailure, EXIT, type Io, printable, UsageError } from './command.ts'
+import { keyHint, Problems, tellOfForeign, tellOfTwins } from './check-notes.ts'
+import { type Command, CommandFailure, EXIT, type Io, UsageError } from './command.ts'
 import { isOfStore } from './on-workspace.ts'
 import { onDataDir, requireDatabase } from './operator.ts'
 import { settingsOf } from './settings.ts'
@@ -24,38 +23,20 @@ as svc store check does, which reads every content.`,
     if (words.length > 0) throw new UsageError(`svc check takes flags only, not "${words[0]}"`)
     if (isOfStore(config)) return (await import('./store/check-machine.ts')).checkMachine(config, io)
     requireDatabase(config)
-    let found = 0
-    const hints = new Set<string>()
+    const problems = new Problems(io)
     try {
       await onDataDir(config, io, async (ctx) => {
-        const say = ({ kind, detail }: { kind: string; detail: string }): void => {
-          found += 1
-          io.stdout.write(`${kind}: ${printable(detail)}\n`)
-        }
-        for await (const problem of findProblems(ctx)) {
-          if (problem.kind.startsWith('content_')) hints.add(CONTENT_HINT)
-          say(problem)
-        }
-        for (const problem of findUnreadableSecrets(ctx)) {
-          hints.add(keyHint(config))
-          say(problem)
-        }
+        for await (const problem of findProblems(ctx))
+          problems.tell(problem, problem.kind.startsWith('content_') ? CONTENT_HINT : undefined)
+        for (const problem of findUnreadableSecrets(ctx)) problems.tell(problem, keyHint(config))
         tellOfTwins(ctx, io)
       })
-      const foreign = tellOfForeign(config, io)
-      if (foreign.count > 0) hints.add(foreign.hint)
-      found += foreign.count
+      problems.add(tellOfForeign(config, io))
       tellOfReserve(config, io)
     } catch (error) {
-      const damaged = damagedBy(error)
-      if (damaged === undefined) throw error
-      io.stdout.write(`${damaged}_damaged: ${printable(messageOf(error))}\n`)
-      found += 1
+      problems.tellOfEnd(error)
     }
-    if (found > 0)
-      throw new CommandFailure(
-        `${found} ${found === 1 ? 'problem' : 'problems'} found in ${config.dataDir}${[...hints].join('')}`,
-      )
+    if (problems.count > 0) throw new CommandFailure(problems.summary(config))
     io.stdout.write('all is well\n')
     return EXIT.ok
   },

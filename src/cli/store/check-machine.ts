@@ -7,8 +7,8 @@ import { inspectDatabase } from '../../modules/deployments/check/queries.ts'
 import { findUnreadableSecrets } from '../../modules/secrets/unreadable.ts'
 import { contextOn, openParts } from '../../server/open-context.ts'
 import { databaseFile, keysToRead } from '../../server/store/arrive.ts'
-import { damagedBy, keyHint, tellOfForeign, tellOfTwins } from '../check-notes.ts'
-import { CommandFailure, EXIT, type Io, printable } from '../command.ts'
+import { keyHint, Problems, tellOfForeign, tellOfTwins } from '../check-notes.ts'
+import { CommandFailure, EXIT, type Io } from '../command.ts'
 import { enterOwn } from '../operator.ts'
 import { VERSION } from '../version.ts'
 import { requireWhole } from './check.ts'
@@ -17,14 +17,14 @@ import { onStoreOfSvc } from './open.ts'
 /** `svc check` of a machine whose workspace is in an object store: what it has, then the store. contract 18 §1. */
 export async function checkMachine(config: Config, io: Io): Promise<number> {
   enterOwn(config)
-  const hints = new Set<string>()
-  const found = await checkCopy(config, hints, io)
+  const problems = new Problems(io)
+  await checkCopy(config, problems, io)
   const damage = await onStoreOfSvc(config, (store) => requireWhole(store, false, io)).then(
     () => null,
     (error: unknown) => error,
   )
-  if (found > 0) {
-    const here = `${found} ${found === 1 ? 'problem' : 'problems'} found in ${config.dataDir}${[...hints].join('')}`
+  if (problems.count > 0) {
+    const here = problems.summary(config)
     throw new CommandFailure(damage === null ? here : `${here}; the store: ${messageOf(damage)}`)
   }
   if (damage !== null) throw damage
@@ -32,36 +32,23 @@ export async function checkMachine(config: Config, io: Io): Promise<number> {
   return EXIT.ok
 }
 
-/** Returns the number of problems. Contents are cached here, and checked in the store. */
-async function checkCopy(config: Config, hints: Set<string>, io: Io): Promise<number> {
+/** Contents are cached here, and checked in the store. */
+async function checkCopy(config: Config, problems: Problems, io: Io): Promise<void> {
   if (!existsSync(databaseFile(config))) {
     io.stderr.write(
       `note: there is no copy of the database in ${config.dataDir}; the store alone is checked\n`,
     )
-    return 0
-  }
-  let found = 0
-  const say = ({ kind, detail }: { kind: string; detail: string }): void => {
-    found += 1
-    io.stdout.write(`${kind}: ${printable(detail)}\n`)
+    return
   }
   try {
     await onCopy(config, io, (ctx) => {
-      for (const problem of inspectDatabase(ctx.db)) say(problem)
-      for (const problem of findUnreadableSecrets(ctx)) {
-        hints.add(keyHint(config))
-        say(problem)
-      }
+      for (const problem of inspectDatabase(ctx.db)) problems.tell(problem)
+      for (const problem of findUnreadableSecrets(ctx)) problems.tell(problem, keyHint(config))
       tellOfTwins(ctx, io)
     })
-    const foreign = tellOfForeign(config, io)
-    if (foreign.count > 0) hints.add(foreign.hint)
-    return found + foreign.count
+    problems.add(tellOfForeign(config, io))
   } catch (error) {
-    const damaged = damagedBy(error)
-    if (damaged === undefined) throw error
-    say({ kind: `${damaged}_damaged`, detail: messageOf(error) })
-    return found
+    problems.tellOfEnd(error)
   }
 }
 
