@@ -29,6 +29,7 @@ import { callbackRoute } from '../modules/auth/handover/routes.ts'
 import { authRoutes } from '../modules/auth/routes.ts'
 import { backupRoutes } from '../modules/backups/routes.ts'
 import { cdnRoutes, purgeRoutes } from '../modules/cdn/routes.ts'
+import { compareRoutes } from '../modules/compare/routes.ts'
 import { deploymentRoutes } from '../modules/deployments/routes.ts'
 import { deploymentUploadRoutes } from '../modules/deployments/upload/routes.ts'
 import { domainRoutes } from '../modules/domains/routes.ts'
@@ -62,6 +63,7 @@ import { userRoutes } from '../modules/users/routes.ts'
 import { projectWebhookRoutes, webhookRoutes } from '../modules/webhooks/routes.ts'
 import { askableAlias, askableHost } from '../site/askable-site.ts'
 import { explain, projectOfUrl } from '../site/explain.ts'
+import { serveContent } from '../site/serve-content.ts'
 import { type ApiDoor, createApiDoor } from './api-door.ts'
 import type { Endpoints } from './route-request.ts'
 
@@ -190,6 +192,7 @@ export const createApi = (ctx: Context, isApiRoute: (path: string) => boolean = 
 const publishingRoutes = (ctx: Context): AnyElysia =>
   (new Elysia() as AnyElysia)
     .use(deploymentRoutes(ctx))
+    .use(compareRoutes(ctx, serveContent))
     .use(reportRoutes(ctx))
     .use(deploymentUploadRoutes(ctx))
     .use(aliasRoutes(ctx))

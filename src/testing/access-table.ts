@@ -216,6 +216,13 @@ export const ACCESS_TABLE: [route: string, who: Who, content?: Content][] = [
   ['GET /api/deployments/:deploymentId/files', 'viewer'],
   ['GET /api/deployments/:deploymentId/routing', 'viewer'],
   ['GET /api/deployments/:deploymentId/report', 'viewer'],
+  ['GET /api/deployments/:deploymentId/compare', 'viewer', { query: 'with={deploymentId}' }],
+  [
+    'GET /api/deployments/:deploymentId/compare/file',
+    'viewer',
+    { query: 'with={deploymentId}&path=index.html' },
+  ],
+  ['GET /api/deployments/:deploymentId/content', 'viewer', { query: 'path=index.html' }],
   ['DELETE /api/deployments/:deploymentId', 'admin'],
   [
     'POST /api/deployments',

@@ -32,6 +32,7 @@ export type FileDetail = {
   text: string | null
 }
 
+export { findContent } from './browse/queries.ts'
 export type { PathChange } from './browse/queries.ts'
 /** `paths` holds the first changes only, grouped by kind. */
 export type Comparison = { added: number; changed: number; removed: number; paths: PathChange[] }
