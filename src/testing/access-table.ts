@@ -223,6 +223,7 @@ export const ACCESS_TABLE: [route: string, who: Who, content?: Content][] = [
     { query: 'with={deploymentId}&path=index.html' },
   ],
   ['GET /api/deployments/:deploymentId/content', 'viewer', { query: 'path=index.html' }],
+  ['GET /api/projects/:projectId/deployments/:number', 'viewer'],
   ['DELETE /api/deployments/:deploymentId', 'admin'],
   [
     'POST /api/deployments',

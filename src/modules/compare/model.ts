@@ -38,6 +38,8 @@ export const contentQuery = t.Object({ path })
 const kindView = t.Union([...CHANGE_KINDS])
 const sideView = t.Object({
   id: t.String({ format: 'uuid' }),
+  number: t.Integer(),
+  title: orNull(t.String()),
   commitSha: t.String(),
 })
 export type SideView = Static<typeof sideView>

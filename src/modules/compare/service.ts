@@ -129,7 +129,7 @@ const pairOf = ({ from, to }: Sides): Pair => ({
   fileCount: from.fileCount + to.fileCount,
 })
 
-const sideView = ({ id, commitSha }: DeploymentRow): SideView => ({ id, commitSha })
+const sideView = ({ id, number, title, commitSha }: DeploymentRow): SideView => ({ id, number, title, commitSha })
 
 async function changeView(ctx: Context, { from, to }: Sides, row: ChangeRow): Promise<ChangeView> {
   const { kind, path, fromPath, size, fromSize } = row
