@@ -2,6 +2,7 @@ import { Elysia } from 'elysia'
 import type { Context } from '../src/context.ts'
 import type { Explainer } from '../src/modules/explain/service.ts'
 import { aliasPages } from './aliases/routes.ts'
+import { comparePages } from './compare/routes.ts'
 import { recordPages } from './data/record-routes.ts'
 import { dataPages } from './data/routes.ts'
 import { deploymentPages } from './deployments/routes.ts'
@@ -27,6 +28,7 @@ export const adminPages = (ctx: Context, explainer: Explainer) =>
   new Elysia()
     .use(projectPages(ctx))
     .use(deploymentPages(ctx))
+    .use(comparePages(ctx))
     .use(aliasPages(ctx))
     .use(rulesPages(ctx))
     .use(rulePages(ctx))

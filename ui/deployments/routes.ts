@@ -3,12 +3,8 @@ import type { Context } from '../../src/context.ts'
 import { encodePath } from '../../src/domain/asset-path.ts'
 import { AppError } from '../../src/domain/errors.ts'
 import { createAlias, historyOf, listAliases } from '../../src/modules/aliases/service.ts'
-import {
-  compareDeployments,
-  getFileDetail,
-  hasStartPage,
-  listFolder,
-} from '../../src/modules/deployments/browse.ts'
+import { differencesBetween } from '../../src/modules/compare/service.ts'
+import { getFileDetail, hasStartPage, listFolder } from '../../src/modules/deployments/browse.ts'
 import { heldRelease, releaseHeld } from '../../src/modules/deployments/publish/held.ts'
 import { getRouting } from '../../src/modules/deployments/routing/view.ts'
 import {
@@ -79,12 +75,12 @@ function showDeployments(ctx: Context, request: Request, id: string): Response {
 
 type Place = { id: string; deploymentId: string }
 
-function showDeployment(
+async function showDeployment(
   ctx: Context,
   request: Request,
   { id, deploymentId }: Place,
   failed?: Failed,
-): Response {
+): Promise<Response> {
   const looking = lookAt(ctx, request, id)
   const deployment = getDeployment(ctx, looking.grant, deploymentId)
   const held = heldRelease(ctx, looking.grant, deploymentId)
@@ -99,7 +95,7 @@ function showDeployment(
       waysBack: hasStartPage(ctx, looking.grant, deploymentId) ? null : waysBack(ctx, looking, deployment),
       report: reportOf(ctx, deploymentId),
       held,
-      before: beforeOf(ctx, looking, deployment),
+      before: await beforeOf(ctx, looking, deployment),
       failed,
       notices: doneNotice(request, {
         published: done,
@@ -154,7 +150,7 @@ const lastWithStartPage = (ctx: Context, { grant, project }: Looking, aliasId: s
 const MAX_MOVES = 10
 
 /** The deployment that its alias showed before; for a deployment that is not live, the one that is live now. */
-function beforeOf(ctx: Context, looking: Looking, deployment: DeploymentView) {
+async function beforeOf(ctx: Context, looking: Looking, deployment: DeploymentView) {
   const aliases = aliasesOf(ctx, looking)
   const own = aliases.find(({ deploymentId }) => deploymentId === deployment.id)
   const live = aliases.find(({ name }) => name === 'production') ?? aliases[0]
@@ -167,7 +163,7 @@ function beforeOf(ctx: Context, looking: Looking, deployment: DeploymentView) {
   return {
     deployment: getDeployment(ctx, looking.grant, candidate),
     liveAs: own === undefined ? (live?.name ?? null) : null,
-    comparison: compareDeployments(ctx, looking.grant, candidate, deployment.id),
+    comparison: await differencesBetween(ctx, looking.grant, candidate, deployment.id),
   }
 }
 

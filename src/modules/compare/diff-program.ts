@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 
 /** The library, put before this text by diff-thread.ts. */
-declare const Diff: typeof import('diff')
+declare const Diff: typeof import('diff').Diff
 
 /** The bytes of both sides; null where there is no file. */
 export type DiffJob = {
@@ -25,6 +25,13 @@ const CONTEXT = 3
 /** Beyond that many lines, or that long, what lies between the first and the last difference is one block. */
 const MAX_DIFFERENT_LINES = 2_000
 const MAX_MS = 1_000
+
+/** Of lines as numbers from 1. */
+class LineDiff extends Diff<number, number[]> {
+  override join(numbers: number[]): number[] {
+    return numbers
+  }
+}
 
 export function work({ from, to, isPatch }: DiffJob): DiffAnswer {
   const isText = [from, to].every((bytes) => bytes === null || (!bytes.includes(0) && isUtf8(bytes)))
@@ -71,7 +78,7 @@ function commonLines(
   const [inOld, inNow] = [new Set(old.slice(start, fromEnd)), new Set(now.slice(start, toEnd))]
   const numbers = new Map<string, number>()
   const numberOf = (line: string): number => {
-    const number = numbers.get(line) ?? numbers.size
+    const number = numbers.get(line) ?? numbers.size + 1
     numbers.set(line, number)
     return number
   }
@@ -81,7 +88,7 @@ function commonLines(
     return places
   }
   const [oldPlaces, nowPlaces] = [placesOf(old, fromEnd, inNow), placesOf(now, toEnd, inOld)]
-  const parts = Diff.diffArrays(
+  const parts = new LineDiff().diff(
     oldPlaces.map((at) => numberOf(old[at] ?? '')),
     nowPlaces.map((at) => numberOf(now[at] ?? '')),
     { maxEditLength: MAX_DIFFERENT_LINES, timeout: MAX_MS },

@@ -1,5 +1,5 @@
-// @ts-expect-error: the library in one file without imports, as text; its package names no such address
-import library from '../../../node_modules/diff/dist/diff.min.js' with { type: 'text' }
+// The text of the file, which has no imports itself.
+import library from 'diff/lib/diff/base.js' with { type: 'text' }
 import { AppError } from '../../domain/errors.ts'
 import { fairQueue } from '../../platform/fair-queue.ts'
 import { niceThreads } from '../../platform/nice-threads.ts'
@@ -15,7 +15,7 @@ const NICENESS = 5
 const diff = niceThreads<DiffJob, DiffAnswer>({
   niceness: NICENESS,
   failure: 'Two files could not be compared',
-  program: `${library}\n${program}`,
+  program: `${library as unknown as string}\n${program}`,
 })
 
 /** One at a time, because one may take a second. Projects take turns. */

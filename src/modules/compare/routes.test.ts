@@ -9,9 +9,10 @@ import { type TestApp, testApp } from '../../testing/test-app.ts'
 /** Compare, each patch given to `patch -p1`. contract 17.4. */
 type Files = Record<string, string | Uint8Array>
 type Change = { kind: string; path: string; fromPath: string | null; size: number; fromSize: number | null }
+type Side = { id: string; number: number; title: string | null; commitSha: string }
 type Comparison = {
-  from: { id: string }
-  to: { id: string }
+  from: Side
+  to: Side
   counts: Record<string, number>
   data: (Change & { mimeType: string; isText: boolean })[]
   pagination: { page: number; limit: number; total: number; pages: number }
@@ -140,8 +141,8 @@ const PATCHES: [what: string, from: Files, to: Files][] = [
 
 test.each(PATCHES)('patch -p1 gives the bytes: %s', async (_, from, to) => {
   const found = await patched(from, to)
-  const expected = Object.entries(to).map(([path, content]) => [path, bytesOf(content)])
-  expect(Object.entries(found).sort()).toEqual(expected.sort())
+  const expected = Object.fromEntries(Object.entries(to).map(([path, content]) => [path, bytesOf(content)]))
+  expect(found).toEqual(expected)
 })
 
 describe('GET /api/deployments/:id/compare', () => {
@@ -165,14 +166,14 @@ describe('GET /api/deployments/:id/compare', () => {
       to: { id: to.deploymentId, number: expect.any(Number), title: null, commitSha: expect.any(String) },
       counts: { added: 3, changed: 3, removed: 1, moved: 1, unchanged: 1 },
       pagination: { page: 1, limit: 20, total: 8, pages: 1 },
-    } as object)
+    })
     const text = { isText: true, fromPath: null, fromSize: null }
     expect(data).toEqual([
-      { ...text, kind: 'changed', path: 'a-c', size: 2, fromSize: 1, mimeType: 'application/octet-stream' },
-      { ...text, kind: 'changed', path: 'a/b', size: 3, fromSize: 1, mimeType: 'application/octet-stream' },
+      { ...text, kind: 'changed', path: 'a-c', size: 2, fromSize: 1, mimeType: 'text/plain' },
+      { ...text, kind: 'changed', path: 'a/b', size: 3, fromSize: 1, mimeType: 'text/plain' },
       { ...text, kind: 'changed', path: 'b.html', size: 5, fromSize: 3, mimeType: 'text/html' },
       { ...text, kind: 'added', path: 'bin', size: 1, mimeType: 'application/octet-stream', isText: false },
-      { ...text, kind: 'removed', path: 'gone', size: 1, mimeType: 'application/octet-stream' },
+      { ...text, kind: 'removed', path: 'gone', size: 1, mimeType: 'text/plain' },
       {
         ...text,
         kind: 'moved',
@@ -182,8 +183,8 @@ describe('GET /api/deployments/:id/compare', () => {
         fromSize: 3,
         mimeType: 'text/css',
       },
-      { ...text, kind: 'added', path: '\uff5e', size: 1, mimeType: 'application/octet-stream' },
-      { ...text, kind: 'added', path: '\u{1f600}', size: 1, mimeType: 'application/octet-stream' },
+      { ...text, kind: 'added', path: '\uff5e', size: 1, mimeType: 'text/plain' },
+      { ...text, kind: 'added', path: '\u{1f600}', size: 1, mimeType: 'text/plain' },
     ])
     const added = await compare(from, to, '&kind=added&limit=2&page=2')
     expect([added.counts, added.data.map(({ path }) => path), added.pagination]).toEqual([

@@ -11,7 +11,7 @@ import { diffOnThread, type Hunk } from './diff-thread.ts'
 import { isTextContent } from './is-text.ts'
 import type { ChangeView, ComparisonView, FileComparisonView, SideView } from './model.ts'
 import { patchOf } from './patch.ts'
-import { type ChangeKind, type ChangeRow, listChanges, type Pair } from './queries.ts'
+import { type ChangeKind, type ChangeRow, type Counts, listChanges, type Pair } from './queries.ts'
 import { requireTarget } from './target.ts'
 
 export type { ChangeView, ComparisonView, FileComparisonView } from './model.ts'
@@ -77,7 +77,7 @@ export async function filePatch(
   if (differences.tooLarge && file.kind !== 'moved')
     throw new AppError(
       'too_large',
-      'There are no patches for files of more than 1 MiB or 20,000 lines: fetch both with /content',
+      `There is no patch for ${file.path}, which has more than 1 MiB or 20,000 lines: fetch it with /content`,
     )
   return patchOf(viewOfFile(file, differences))
 }
@@ -105,6 +105,27 @@ export async function compareSides(
   }
 }
 
+/** How the files of two deployments differ, and the first of them. */
+export type Differing = { counts: Counts; paths: ChangeRow[] }
+
+const FIRST_PATHS = 200
+
+export async function differencesBetween(
+  ctx: Context,
+  grant: Grant,
+  fromId: string,
+  toId: string,
+): Promise<Differing> {
+  const sides = {
+    from: requireDeployment(ctx.db.orm, grant, fromId),
+    to: requireDeployment(ctx.db.orm, grant, toId),
+  }
+  const all = { kind: null, path: null, order: 'asc', limit: FIRST_PATHS, offset: 0 } as const
+  const { counts, rows } = await listChanges(ctx.db, pairOf(sides), all)
+  authorizeAgain(ctx, grant, 'project:read', true)
+  return { counts, paths: rows }
+}
+
 type Sides = { from: DeploymentRow; to: DeploymentRow }
 
 /** One file as both sides have it; null where there is none. */
@@ -129,7 +150,12 @@ const pairOf = ({ from, to }: Sides): Pair => ({
   fileCount: from.fileCount + to.fileCount,
 })
 
-const sideView = ({ id, number, title, commitSha }: DeploymentRow): SideView => ({ id, number, title, commitSha })
+const sideView = ({ id, number, title, commitSha }: DeploymentRow): SideView => ({
+  id,
+  number,
+  title,
+  commitSha,
+})
 
 async function changeView(ctx: Context, { from, to }: Sides, row: ChangeRow): Promise<ChangeView> {
   const { kind, path, fromPath, size, fromSize } = row

@@ -5,9 +5,7 @@ import type { Grant } from '../auth/authorize.ts'
 import {
   findContent,
   listAliasesWithStartPage,
-  listChanges,
   listEntries,
-  type PathChange,
 } from './browse/queries.ts'
 import { requireDeployment } from './service.ts'
 import { typeOfFile } from './traits.ts'
@@ -33,12 +31,8 @@ export type FileDetail = {
 }
 
 export { findContent } from './browse/queries.ts'
-export type { PathChange } from './browse/queries.ts'
-/** `paths` holds the first changes only, grouped by kind. */
-export type Comparison = { added: number; changed: number; removed: number; paths: PathChange[] }
 
 const MAX_ENTRIES = 1000
-const MAX_PATHS = 200
 const MAX_TEXT_BYTES = 256 * 1024
 
 /** `photo-2` comes before `photo-10`. */
@@ -105,19 +99,5 @@ function textOf(bytes: Uint8Array): string | null {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {
     return null
-  }
-}
-
-/** What was added, changed or removed in `toId` compared with `fromId`. */
-export function compareDeployments(ctx: Context, grant: Grant, fromId: string, toId: string): Comparison {
-  const from = requireDeployment(ctx.db.orm, grant, fromId)
-  const to = requireDeployment(ctx.db.orm, grant, toId)
-  const rows = listChanges(ctx.db, from.id, to.id)
-  const count = (kind: PathChange['kind']) => rows.filter((row) => row.kind === kind).length
-  return {
-    added: count('added'),
-    changed: count('changed'),
-    removed: count('removed'),
-    paths: rows.slice(0, MAX_PATHS),
   }
 }
