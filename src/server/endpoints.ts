@@ -52,6 +52,7 @@ import { siteEngine } from '../modules/releases/site-port.ts'
 import { reportRoutes } from '../modules/reports/routes.ts'
 import { retentionRoutes } from '../modules/retention/routes.ts'
 import { ruleSetHistoryRoutes, ruleSetRoutes } from '../modules/rule-sets/routes.ts'
+import { ruleTextRoutes } from '../modules/rule-texts/routes.ts'
 import { runRoutes } from '../modules/runs/routes.ts'
 import { schemaRoutes } from '../modules/schemas/routes.ts'
 import { secretRoutes } from '../modules/secrets/routes.ts'
@@ -61,6 +62,7 @@ import { storageRoutes } from '../modules/storage/routes.ts'
 import { trafficRoutes } from '../modules/traffic/routes.ts'
 import { userRoutes } from '../modules/users/routes.ts'
 import { projectWebhookRoutes, webhookRoutes } from '../modules/webhooks/routes.ts'
+import { ruleTexts } from '../rules/rule-texts.ts'
 import { askableAlias, askableHost } from '../site/askable-site.ts'
 import { explain, projectOfUrl } from '../site/explain.ts'
 import { serveContent } from '../site/serve-content.ts'
@@ -154,6 +156,7 @@ export const createApi = (ctx: Context, isApiRoute: (path: string) => boolean = 
     .use(noticeRoutes(ctx))
     .use(projectRoutes(ctx))
     .use(proxyRuleRoutes(ctx))
+    .use(ruleTextRoutes(ctx, ruleTexts))
     .use(ruleSetRoutes(ctx))
     .use(ruleSetHistoryRoutes(ctx))
     .use(domainRoutes(ctx))

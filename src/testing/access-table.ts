@@ -268,6 +268,9 @@ export const ACCESS_TABLE: [route: string, who: Who, content?: Content][] = [
   ['GET /api/proxy-rules/:ruleId', 'viewer'],
   ['PATCH /api/proxy-rules/:ruleId', 'contributor'],
   ['DELETE /api/proxy-rules/:ruleId', 'contributor'],
+  ['POST /api/projects/:projectId/rules/validate', 'contributor', { json: { yaml: 'pathPattern: /x' } }],
+  ['GET /api/proxy-rules/:ruleId/yaml', 'viewer'],
+  ['GET /api/rule-examples', 'any credential'],
 
   ['PUT /api/proxy-rule-sets/project/:projectId/sync', 'contributor'],
   ['GET /api/proxy-rule-sets/project/:projectId', 'viewer'],

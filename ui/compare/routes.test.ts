@@ -69,7 +69,8 @@ test('a file: its lines, escaped; the view that was chosen last', async () => {
   const chosen = await show(`${file}&view=split`)
   expect(chosen.text).toContain('<table class="changes-table split">')
   expect(chosen.cookie).toMatch(/^svc_compare_view=split; Path=\/projects; Max-Age=31536000; HttpOnly/)
-  const again = await show(file, SEED_OWNER, { cookie: 'svc_compare_view=split' })
+  const cookie = `${await app.cookieOf(SEED_OWNER)}; svc_compare_view=split`
+  const again = await show(file, SEED_OWNER, { cookie })
   expect(again.text).toContain('<table class="changes-table split">')
 })
 
@@ -80,7 +81,7 @@ test('other files: pictures, or sizes and types', async () => {
       `<img class="preview-image" src="/api/deployments/${deploymentId}/content?path=a.png"`,
     )
   const binary = await show('/file?from=1&to=2&path=data.bin')
-  for (const part of ['no text', '1 B', '2 B', 'application/octet-stream'])
+  for (const part of ['no text', '1\u00a0B', '2\u00a0B', 'application/octet-stream'])
     expect(binary.text).toContain(part)
 })
 
