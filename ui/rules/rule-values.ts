@@ -1,4 +1,6 @@
 import type { RuleView } from '../../src/modules/proxy-rules/service.ts'
+import type { PipelineConfig } from '../../src/pipelines/language/model.ts'
+import { ruleText } from '../../src/rules/one-rule.ts'
 import type { ShownRule } from './rule.ts'
 import { methodsOf } from './rule-words.ts'
 
@@ -30,6 +32,15 @@ export const FRESH_VALUES: RuleValues = {
   status: '301',
 }
 
+/** Also of a pipeline that this version would refuse. */
+const textOf = ({ pipelineConfig, status, ...rule }: ShownRule): string =>
+  ruleText({
+    ...rule,
+    ...(status === null ? {} : { status }),
+    headerConfig: null,
+    pipelineConfig: pipelineConfig as PipelineConfig | null,
+  })
+
 export function valuesOf(rule: ShownRule): RuleValues {
   return {
     pathPattern: rule.pathPattern,
@@ -45,7 +56,7 @@ export function valuesOf(rule: ShownRule): RuleValues {
     limitForward: String(rule.forward !== null),
     forward: rule.forward?.join(', ') ?? '',
     strip: rule.strip.join(', '),
-    pipelineConfig: rule.pipelineConfig === null ? '' : JSON.stringify(rule.pipelineConfig, null, 2),
+    yaml: rule.proxyType === 'pipeline' ? textOf(rule) : '',
     isEnabled: String(rule.isEnabled),
     debugEnabled: String(rule.debugEnabled),
     description: rule.description ?? '',

@@ -2,11 +2,7 @@ import type { Context } from '../../context.ts'
 import { cacheControlOf } from '../../domain/cache-control.ts'
 import { isTypedByBytes, mimeTypeOf } from '../../domain/content-type.ts'
 import type { Grant } from '../auth/authorize.ts'
-import {
-  findContent,
-  listAliasesWithStartPage,
-  listEntries,
-} from './browse/queries.ts'
+import { findContent, listAliasesWithStartPage, listEntries } from './browse/queries.ts'
 import { requireDeployment } from './service.ts'
 import { typeOfFile } from './traits.ts'
 

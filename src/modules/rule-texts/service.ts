@@ -9,8 +9,9 @@ import type { ReadRuleView, RuleExample } from './model.ts'
 
 export type { ReadRuleView, RuleExample } from './model.ts'
 
+type Rule = NonNullable<ReadRuleView['rule']>
 type ReadText = {
-  rule: ReadRuleView['rule']
+  rule: (Omit<Rule, 'status'> & { status?: Rule['status'] }) | null
   problems: readonly Problem[]
   warnings: readonly Problem[]
 }
