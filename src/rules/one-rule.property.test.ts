@@ -80,29 +80,29 @@ const PIECES = [
   ],
 ]
 
-function valueOf(random: () => number, depth = 0): unknown {
+function anyValue(random: () => number, depth = 0): unknown {
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T
   const text = () => Array.from({ length: Math.floor(random() * 6) }, () => pick(PIECES)).join('')
   const kind = Math.floor(random() * (depth > 3 ? 4 : 6))
   if (kind < 2) return text()
   if (kind === 2) return pick([0, -1, 0.1, 1e21, 1e-7, 123456789012345680, 5e-324])
   if (kind === 3) return pick([true, false, null])
-  const items = Array.from({ length: Math.floor(random() * 4) }, () => valueOf(random, depth + 1))
+  const items = Array.from({ length: Math.floor(random() * 4) }, () => anyValue(random, depth + 1))
   return kind === 4 ? items : Object.fromEntries(items.map((item) => [text(), item]))
 }
 
 test('read again, the text of a rule gives its pipeline, in every order and spelling', async () => {
   for (let seed = 1; seed <= RUNS; seed++) {
     const random = randomOf(seed)
-    const config = Object.fromEntries(Array.from({ length: 4 }, (_, at) => [`k${at}`, valueOf(random)]))
+    const config = Object.fromEntries(Array.from({ length: 4 }, (_, at) => [`k${at}`, anyValue(random)]))
     const pipelineConfig = {
       name: 'n',
       validators: [{ type: 'rate_limit', config }],
       steps: [
-        { id: 'a', name: String(valueOf(random)), handlerType: 'response_handler', config },
+        { id: 'a', name: String(anyValue(random)), handlerType: 'response_handler', config },
         { handlerType: 'teleport', isEnabled: false },
       ],
-      postSteps: [{ handlerType: 'function_handler', config: { code: String(valueOf(random)), ...config } }],
+      postSteps: [{ handlerType: 'function_handler', config: { code: String(anyValue(random)), ...config } }],
     }
     const rule = {
       pathPattern: '/x',
@@ -116,9 +116,10 @@ test('read again, the text of a rule gives its pipeline, in every order and spel
       preserveHost: false,
       forwardCookies: false,
       headerConfig: null,
+      status: null,
       isEnabled: true,
       debugEnabled: false,
-      description: String(valueOf(random)),
+      description: String(anyValue(random)),
       pipelineConfig,
     }
     const sent = new TextDecoder().decode(new TextEncoder().encode(ruleText(rule)))

@@ -10,7 +10,10 @@ import { filesOf } from './set-files.ts'
 export type ProjectSchema = { id: string; name: string; fields: readonly string[] }
 
 /** `order` null: not given, so the rule comes last. */
-export type ReadRule = Omit<ServerRule, 'order'> & { order: number | null }
+export type ReadRule = Omit<ServerRule, 'order' | Absent> & { order: number | null } & {
+  [Key in Absent]: NonNullable<ServerRule[Key]> | null
+}
+type Absent = 'status' | 'headerConfig' | 'pipelineConfig'
 
 /** `rule` is null for what is too broken to tell. */
 export type ReadRuleText = { rule: ReadRule | null; problems: Problem[]; warnings: Problem[] }
@@ -45,9 +48,24 @@ export async function readRuleText(text: string, schemas: readonly ProjectSchema
   }
 }
 
+/** A stored rule. */
+type StoredRule = Omit<ServerRule, 'status' | 'pipelineConfig'> & {
+  status: ReadRule['status']
+  pipelineConfig: Record<string, unknown> | null
+}
+
 /** Reading it gives the same rule; header values are left out. */
-export const ruleText = (rule: ServerRule): string =>
-  yamlOf(ruleFile({ ...rule, methods: methodsOf(rule), headerConfig: withoutValues(rule) }))
+export function ruleText({ status, pipelineConfig, ...rule }: StoredRule): string {
+  return yamlOf(
+    ruleFile({
+      ...rule,
+      ...(status === null ? {} : { status }),
+      methods: methodsOf(rule),
+      headerConfig: withoutValues(rule),
+      pipelineConfig: pipelineConfig as ServerRule['pipelineConfig'],
+    }),
+  )
+}
 
 function whole(rule: Parameters<typeof completed>[0]): ReadRule {
   const made = completed(rule, 0)
@@ -56,16 +74,19 @@ function whole(rule: Parameters<typeof completed>[0]): ReadRule {
   return {
     ...made,
     order: rule.order ?? null,
+    status: made.status ?? null,
+    headerConfig: made.headerConfig ?? null,
+    pipelineConfig: made.pipelineConfig ?? null,
     ...(isOne ? { method: only, methods: null } : {}),
   }
 }
 
-function methodsOf({ method, methods }: ServerRule): string[] | null {
+function methodsOf({ method, methods }: Pick<ServerRule, 'method' | 'methods'>): string[] | null {
   const all = [...new Set([...(methods ?? []), ...(method === null ? [] : [method])])]
   return all.length === 0 ? null : all
 }
 
-function withoutValues({ headerConfig }: ServerRule): ServerRule['headerConfig'] {
+function withoutValues({ headerConfig }: Pick<ServerRule, 'headerConfig'>): ServerRule['headerConfig'] {
   if (!headerConfig?.add) return headerConfig
   return { ...headerConfig, add: Object.fromEntries(Object.keys(headerConfig.add).map((name) => [name, ''])) }
 }

@@ -1,19 +1,16 @@
 import type { Context } from '../../src/context.ts'
 import type { ErrorDetail } from '../../src/domain/errors.ts'
 import type { RedirectStatus } from '../../src/domain/redirect-status.ts'
-import type { Grant } from '../../src/modules/auth/authorize.ts'
 import { REDACTED } from '../../src/modules/proxy-rules/header-values.ts'
 import { headerConfigBody, newRuleBody } from '../../src/modules/proxy-rules/model.ts'
-import { findRuleFlaws, type NewRule, type RuleLevel } from '../../src/modules/proxy-rules/service.ts'
+import { findRuleFlaws, type NewRule } from '../../src/modules/proxy-rules/service.ts'
 import { checkInput, type Form, flawsOf } from '../frame/form.ts'
 import { flawsOfText, isPipeline } from './rule-text.ts'
 import { NEW_HEADERS, type RuleValues } from './rule-values.ts'
+import type { TypedRule } from './typed-rule.ts'
 
 /** A pipeline of 1 MiB, of which each character takes three at worst. */
 export const MAX_RULE_FORM_BYTES = 4 * 1024 * 1024
-
-/** A form for a rule: the level it belongs to, and the rule it changes (null for a new one). */
-export type TypedRule = { grant: Grant; level: RuleLevel; id: string | null; form: Form }
 
 /** All errors in the form, by the name of their field. Stores nothing. */
 export async function flawsOfForm(

@@ -29,9 +29,10 @@ import {
 import { showContactForm, submitContactForm } from './contact-routes.ts'
 import { type RulePageProps, rulePage, type ShownRule } from './rule.ts'
 import { ruleEditPage } from './rule-edit.ts'
-import { flawsOfForm, MAX_RULE_FORM_BYTES, ruleOf, type TypedRule } from './rule-form.ts'
+import { flawsOfForm, MAX_RULE_FORM_BYTES, ruleOf } from './rule-form.ts'
 import { inputOfText, isPipeline, withExample } from './rule-text.ts'
 import { FRESH_VALUES, type RuleValues, valuesOf, withoutHeaderValues } from './rule-values.ts'
+import type { TypedRule } from './typed-rule.ts'
 
 /** One rule, and the form for a rule. */
 export const rulePages = (ctx: Context) =>

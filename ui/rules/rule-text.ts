@@ -8,7 +8,7 @@ import { isSamePipeline } from '../../src/pipelines/language/same-pipeline.ts'
 import { RULE_EXAMPLES } from '../../src/rules/rule-examples.ts'
 import { ruleTexts } from '../../src/rules/rule-texts.ts'
 import type { Form } from '../frame/form.ts'
-import type { TypedRule } from './rule-form.ts'
+import type { TypedRule } from './typed-rule.ts'
 
 /** The box of a pipeline. */
 export const TEXT = 'yaml'

@@ -1,5 +1,4 @@
 import type { RuleView } from '../../src/modules/proxy-rules/service.ts'
-import type { PipelineConfig } from '../../src/pipelines/language/model.ts'
 import { ruleText } from '../../src/rules/one-rule.ts'
 import type { ShownRule } from './rule.ts'
 import { methodsOf } from './rule-words.ts'
@@ -32,15 +31,6 @@ export const FRESH_VALUES: RuleValues = {
   status: '301',
 }
 
-/** Also of a pipeline that this version would refuse. */
-const textOf = ({ pipelineConfig, status, ...rule }: ShownRule): string =>
-  ruleText({
-    ...rule,
-    ...(status === null ? {} : { status }),
-    headerConfig: null,
-    pipelineConfig: pipelineConfig as PipelineConfig | null,
-  })
-
 export function valuesOf(rule: ShownRule): RuleValues {
   return {
     pathPattern: rule.pathPattern,
@@ -56,7 +46,7 @@ export function valuesOf(rule: ShownRule): RuleValues {
     limitForward: String(rule.forward !== null),
     forward: rule.forward?.join(', ') ?? '',
     strip: rule.strip.join(', '),
-    yaml: rule.proxyType === 'pipeline' ? textOf(rule) : '',
+    yaml: rule.proxyType === 'pipeline' ? ruleText({ ...rule, headerConfig: null }) : '',
     isEnabled: String(rule.isEnabled),
     debugEnabled: String(rule.debugEnabled),
     description: rule.description ?? '',

@@ -9,9 +9,8 @@ import type { ReadRuleView, RuleExample } from './model.ts'
 
 export type { ReadRuleView, RuleExample } from './model.ts'
 
-type Rule = NonNullable<ReadRuleView['rule']>
 type ReadText = {
-  rule: (Omit<Rule, 'status'> & { status?: Rule['status'] }) | null
+  rule: ReadRuleView['rule']
   problems: readonly Problem[]
   warnings: readonly Problem[]
 }
@@ -42,7 +41,7 @@ export async function readRule(
     ok: problems.length === 0,
     errors: problems.map(({ line, column, message }) => ({ line, column, message })),
     warnings: warnings.map(({ line, message }) => `Line ${line}: ${message}`),
-    rule: rule && { ...rule, status: rule.status ?? null },
+    rule,
   }
 }
 
