@@ -17,6 +17,8 @@ type ProjectTab =
   | 'data'
   | 'people'
   | 'analytics'
+  | 'errors'
+  | 'requests'
   | 'secrets'
   | 'webhooks'
   | 'retention'
@@ -83,6 +85,8 @@ const TABS: readonly [tab: ProjectTab, label: string, path: string, needs?: keyo
   ['data', 'Data', '/data'],
   ['people', 'People', '/people'],
   ['analytics', 'Analytics', '/analytics', 'readAnalytics'],
+  ['errors', 'Errors', '/errors', 'readAnalytics'],
+  ['requests', 'Requests', '/requests', 'readAnalytics'],
   ['secrets', 'Secrets', '/secrets', 'seeSecrets'],
   ['webhooks', 'Webhooks', '/webhooks', 'manageWebhooks'],
   ['retention', 'Retention', '/retention'],

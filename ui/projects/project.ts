@@ -1,10 +1,12 @@
 import type { PreviewView } from '../../src/modules/aliases/previews.ts'
 import type { AliasView } from '../../src/modules/aliases/service.ts'
 import type { ProjectAnalytics } from '../../src/modules/analytics/service.ts'
+import type { AttentionItem } from '../../src/modules/attention/service.ts'
 import type { DeploymentView } from '../../src/modules/deployments/service.ts'
 import type { QuotaView } from '../../src/modules/quotas/service.ts'
 import { ALIAS_COLUMNS } from '../aliases/aliases.ts'
 import { previewsCard } from '../aliases/previews.ts'
+import { attentionCard } from '../components/attention.ts'
 import { visibilityBadge } from '../components/badge.ts'
 import { linkButton } from '../components/button.ts'
 import { card } from '../components/card.ts'
@@ -37,6 +39,7 @@ type ProjectPageProps = PublishPageProps & {
   visits?: Visits | undefined
   /** Only where there is a limit. */
   quota?: QuotaView | undefined
+  needsAttention?: readonly AttentionItem[]
   /** There is a CDN, and who looks may purge it. */
   canPurge?: boolean
 }
@@ -81,6 +84,7 @@ const firstUpload = (props: ProjectPageProps): Html => html`
 `
 
 const published = (props: ProjectPageProps): Html => html`
+  ${attentionCard(props.needsAttention ?? [])}
   ${attention(props)}
   ${card(
     {

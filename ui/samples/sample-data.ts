@@ -26,7 +26,7 @@ export const projects: ProjectRow[] = [
     url: 'https://production--website--acme.sites.example.com/',
     lastDeploymentAt: at,
     health: [
-      { tone: 'bad', label: '12 errors in a day', page: 'analytics' },
+      { tone: 'bad', label: '12 errors in a day', page: 'errors' },
       { tone: 'warn', label: 'Newest not live', page: 'deployments' },
     ],
     pageUrl: '/projects/p1',
