@@ -233,13 +233,34 @@ test.each([
   pair = await machinePair({ RATE_LIMIT_API: '2', TRUST_PROXY: '203.0.113.0/24' })
   const target = '/api/setup/status'
   const said = { address: '203.0.113.9', isSecure: true, hostHeader: 'localhost', machines: [] }
-  const value = signForwarded(KEYS, said, { at: pair.primary.ctx.now(), method: 'GET', target })
-  const sent = { from: '203.0.113.5', headers: which === undefined ? {} : { [MACHINE_HEADER]: value } }
-  for (let n = 0; n < 2; n++) expect((await pair.primary.call('GET', target, sent)).status).toBe(200)
+  let signed = 0
+  const ask = (headers: Record<string, string> = {}) => {
+    const at = pair.primary.ctx.now() + ++signed / 1_000
+    const value = signForwarded(KEYS, said, { at, method: 'GET', target })
+    const own = which === undefined ? {} : { [MACHINE_HEADER]: value }
+    return pair.primary.call('GET', target, { from: '203.0.113.5', headers: { ...own, ...headers } })
+  }
+  for (let n = 0; n < 2; n++) expect((await ask()).status).toBe(200)
   expect((await pair.primary.call('GET', target, { from: counted })).status).toBe(429)
   // A machine behind a trusted address is not made to say what its visitors send.
-  const lied = { ...sent, headers: { ...sent.headers, 'x-forwarded-for': '198.51.100.1' } }
-  expect((await pair.primary.call('GET', target, lied)).status).toBe(which === undefined ? 200 : 429)
+  const lied = await ask({ 'x-forwarded-for': '198.51.100.1' })
+  expect(lied.status).toBe(which === undefined ? 200 : 429)
+})
+
+test('what a machine said of a visitor counts once: who sends it again is counted as who they are', async () => {
+  await pair.close()
+  pair = await machinePair({ RATE_LIMIT_API: '3' })
+  const target = '/api/setup/status'
+  expect((await pair.call('GET', target, { from: '203.0.113.9' })).status).toBe(200)
+  const value = pair.forwarded[0]?.headers.get(MACHINE_HEADER) ?? ''
+  const again = (spelled: string, from: string) =>
+    pair.primary.call('GET', target, { from, headers: { [MACHINE_HEADER]: spelled } })
+  const spellings = [value, `${value}=`, `${value}==`, value.replaceAll('-', '+').replaceAll('_', '/')]
+  for (const [n, spelled] of spellings.entries())
+    expect((await again(spelled, `198.51.100.${n}`)).status).toBe(200)
+  // The visitor has two left, though both come at the same time.
+  const both = [0, 1, 2].map(() => pair.call('GET', target, { from: '203.0.113.9' }))
+  expect((await Promise.all(both)).map(({ status }) => status).sort()).toEqual([200, 200, 429])
 })
 
 test('it waits for nothing that it does not have to: an answer to half an upload is passed back', async () => {
