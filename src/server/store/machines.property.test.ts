@@ -316,7 +316,7 @@ class Machine {
       )
       for (const name of names)
         if (name === 'tmp') mkdirSync(join(to, name))
-        else copyFileSync(join(from, name), join(to, name))
+        else copyOf(join(from, name), join(to, name))
     }
     if (this.#dir !== '') rmSync(this.#dir, { recursive: true })
     this.#dir = to
@@ -345,6 +345,15 @@ class Machine {
       .finally(() => {
         life.working -= 1
       })
+  }
+}
+
+/** A partial file may get its name at any moment. */
+function copyOf(from: string, to: string): void {
+  try {
+    copyFileSync(from, to)
+  } catch (error) {
+    if (!from.endsWith('.partial') || existsSync(from)) throw error
   }
 }
 
