@@ -1,9 +1,13 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { connect, createServer, type Server, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { forwardCounts } from '../../modules/machines/forward-counts.ts'
 import { type MachinePair, machinePair, NODE_SECRET } from '../../testing/machine-pair.ts'
 import { rawConnection } from '../../testing/raw-client.ts'
 import { rounds } from '../../testing/rounds.ts'
+import { createTestCa } from '../../testing/test-ca.ts'
 import { MACHINE_HEADER, machineKeys, readForwarded, signForwarded } from './machine-header.ts'
 
 /** contract 18 §6: what is passed on to the primary goes there unchanged, once, and its answer comes back byte for byte. */
@@ -282,6 +286,40 @@ function primaryIs(options: Omit<Bun.Serve.Options<undefined>, 'port' | 'hostnam
   played.push(server)
   pair.primaryUrl = `http://127.0.0.1:${server.port}`
 }
+test.each([true, false])(
+  'a primary that speaks TLS is believed by NODE_EXTRA_CA_CERTS (%p) alone',
+  async (isKnown) => {
+    const ca = createTestCa()
+    const tls = ca.issue({ names: ['127.0.0.1'] })
+    const folder = mkdtempSync(join(tmpdir(), 'svc-forward-'))
+    writeFileSync(join(folder, 'ca.pem'), isKnown ? ca.pem : createTestCa().pem)
+    await pair.close()
+    pair = await machinePair({ NODE_EXTRA_CA_CERTS: join(folder, 'ca.pem') })
+    rmSync(folder, { recursive: true })
+    const said: (string | null)[] = []
+    primaryIs({
+      tls,
+      fetch(request) {
+        said.push(request.headers.get(MACHINE_HEADER))
+        return new Response(`${request.method} ${new URL(request.url).protocol}`)
+      },
+    })
+    pair.primaryUrl = pair.primaryUrl?.replace('http:', 'https:') ?? null
+    if (!isKnown) {
+      for (const method of ['GET', 'POST'])
+        expect(await failed(pair.call(method, '/api/projects'))).toEqual(UNREACHABLE)
+      return expect(said).toEqual([])
+    }
+    for (const method of ['GET', 'POST'])
+      expect(await (await pair.call(method, '/api/projects')).text()).toBe(`${method} https:`)
+    const signed = { at: pair.primary.ctx.now(), method: 'POST', target: '/api/projects' }
+    expect(readForwarded(KEYS, said[1] ?? '', signed)).toMatchObject({
+      isSecure: false,
+      hostHeader: 'localhost',
+    })
+  },
+)
+
 const played: Bun.Server<undefined>[] = []
 afterEach(async () => {
   for (const server of played.splice(0)) await server.stop(true)
