@@ -31,17 +31,17 @@ export type Beats = {
 export type Beat = { text: string; hasSteppedDown: boolean }
 
 /**
- * Says every two seconds that this primary lives, unless the log said it, and looks whether another machine has made the next
+ * Says who is primary, and every two seconds that it lives, unless the log said it; and looks whether another machine has made the next
  * number: a primary that writes nothing would not find out. What fails is done again. contract 18 §5.
  */
 export function startBeating(beating: Beating): Beats {
   const { isPrimary, number } = beating
-  let said = number()
+  let said: number | undefined
   let count = 0
   let running: Promise<void> | undefined
   const beat = async () => {
     if (!isPrimary()) return
-    if (number() === said) await say(beating, { count: ++count })
+    if (said === undefined || number() === said) await say(beating, { count: ++count })
     said = number()
     if (await isOvertaken(beating)) await findOut(beating)
   }
