@@ -17,6 +17,10 @@ type Who = 'viewer' | 'contributor' | 'admin' | 'project maker' | 'global admin'
  */
 const TABLE: [route: string, who: Who][] = [
   ['GET /robots.txt', 'anybody'],
+  ['GET /docs', 'anybody'],
+  ['GET /docs/search.json', 'anybody'],
+  ['GET /docs/*', 'anybody'],
+  ['POST /theme', 'anybody'],
   ['GET /setup', 'anybody'],
   ['POST /setup', 'anybody'],
   ['GET /welcome', 'global admin'],

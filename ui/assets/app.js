@@ -117,12 +117,9 @@ async function copy(text, source) {
 
 each('.copyable', (figure) => {
   const code = partOf(figure, 'code')
-  const label = partOf(figure, 'figcaption').textContent.trim()
-  const button = make(
-    'button',
-    { type: 'button', class: 'btn btn-quiet btn-small copy', 'aria-label': `Copy: ${label}` },
-    'Copy',
-  )
+  const label = figure.querySelector('figcaption')?.textContent.trim()
+  const button = make('button', { type: 'button', class: 'btn btn-quiet btn-small copy' }, 'Copy')
+  if (label !== undefined) button.setAttribute('aria-label', `Copy: ${label}`)
   button.addEventListener('click', async () => {
     await copy(code.textContent, code)
     button.textContent = 'Copied'

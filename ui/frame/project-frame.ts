@@ -4,6 +4,7 @@ import { mainNav } from '../components/main-nav.ts'
 import type { Notice } from '../components/notice.ts'
 import { tabs } from '../components/tabs.ts'
 import type { PageUser } from '../components/user-menu.ts'
+import type { HelpTopic } from './help.ts'
 import { appLayout, type Crumb } from './layout.ts'
 import type { Can } from './project-request.ts'
 
@@ -37,6 +38,8 @@ type Frame = {
   /** Shown beside the title. */
   aside?: Content
   about?: Content
+  /** If the tab's is not the one. */
+  help?: HelpTopic
   /** The breadcrumbs between the project and this page. */
   crumbs?: readonly Crumb[]
 }
@@ -51,6 +54,7 @@ export const projectFrame = (base: ProjectPageBase, frame: Frame, body: Content)
       of: frame.tab === 'overview' ? undefined : base.project.displayName,
       user: base.user,
       nav: mainNav(base.user, 'projects'),
+      help: frame.help ?? helpOf(frame.tab),
       crumbs: [
         { label: 'Projects', href: '/' },
         ...(frame.tab === 'overview'
@@ -72,6 +76,11 @@ export const projectFrame = (base: ProjectPageBase, frame: Frame, body: Content)
       <div class="cards">${body}</div>
     `,
   )
+
+const helpOf = (tab: ProjectTab | undefined): HelpTopic => {
+  if (tab === undefined || tab === 'overview') return 'a-project'
+  return tab === 'settings' ? 'settings-of-a-project' : tab
+}
 
 const TABS: readonly [tab: ProjectTab, label: string, path: string, needs?: keyof Can][] = [
   ['overview', 'Overview', ''],

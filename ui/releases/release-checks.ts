@@ -16,6 +16,7 @@ export const releaseChecksPage = (props: ReleaseChecksPageProps): Html =>
     props,
     {
       tab: 'settings',
+      help: 'checked-releases',
       title: 'Release checks',
       about: html`<p class="muted">Before an upload moves an alias, its pages are looked at. If one fails, the alias stays.</p>`,
     },
