@@ -45,6 +45,8 @@ const TABLE: [route: string, who: Who][] = [
   ['POST /device', 'signed in'],
 
   ['GET /', 'signed in'],
+  ['GET /commands', 'signed in'],
+  ['GET /commands.json', 'signed in'],
   ['GET /projects', 'signed in'],
   ['GET /projects/new', 'project maker'],
   ['POST /projects/new', 'project maker'],

@@ -1,5 +1,6 @@
 /** The headings of docs/admin.md by their ids. A test compares both. */
 export const HELP_TOPICS = [
+  'commands',
   'projects',
   'a-project',
   'publish',

@@ -73,6 +73,11 @@ export const appLayout = (props: AppLayoutProps, body: Content): Html =>
           ${icon('menu')}<span class="visually-hidden">Menu</span>
         </button>
         ${crumbTrail(props.crumbs ?? [], props.title)}
+        <form method="get" action="/commands">
+          <button type="submit" class="btn btn-secondary btn-small opener" aria-label="Search and commands">
+            Search
+          </button>
+        </form>
         <a class="help" href=${helpHref(props.help)}>Help</a>
         ${userMenu(props.user)}
       </header>
