@@ -53,9 +53,19 @@ export const projectPage = (props: ProjectPageProps): Html =>
       tab: 'overview',
       title: props.project.displayName,
       about: facts(props),
-      aside:
-        props.project.url !== null &&
-        linkButton({ label: 'Visit the site', href: props.project.url, kind: 'secondary' }),
+      aside: html`
+        <div class="actions">
+          ${
+            props.can.publish &&
+            props.deployments.length > 0 &&
+            linkButton({ label: 'Publish', href: projectHref(props.project.id, '/publish') })
+          }
+          ${
+            props.project.url !== null &&
+            linkButton({ label: 'Visit the site', href: props.project.url, kind: 'secondary' })
+          }
+        </div>
+      `,
     },
     props.deployments.length === 0 ? firstUpload(props) : published(props),
   )
