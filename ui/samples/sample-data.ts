@@ -26,7 +26,7 @@ export const projects: ProjectRow[] = [
     url: 'https://production--website--acme.sites.example.com/',
     lastDeploymentAt: at,
     health: [
-      { tone: 'bad', label: '12 errors in a day', page: 'analytics' },
+      { tone: 'bad', label: '12 errors in a day', page: 'errors' },
       { tone: 'warn', label: 'Newest not live', page: 'deployments' },
     ],
     pageUrl: '/projects/p1',
@@ -204,4 +204,12 @@ export const settings: Settings = {
   allowPublicSignups: { value: false, source: 'default' },
   privateSiteResponse: { value: 'not_found', source: 'database' },
 }
-export const user = { id: 'u2', email: 'grace@example.com', role: 'member' as const, createdAt: at }
+export const user = {
+  id: 'u2',
+  email: 'grace@example.com',
+  role: 'member' as const,
+  createdAt: at,
+  lastSeenAt: at,
+  suspendedAt: null,
+  hasSecondStep: true,
+}
