@@ -171,7 +171,9 @@ const changes = (
     html`
       ${comparisonList(
         { counts: files, paths },
-        former && { projectId: project.id, from: String(former.number), to: String(deployment.number) },
+        former === undefined
+          ? null
+          : { projectId: project.id, from: String(former.number), to: String(deployment.number) },
       )}
       ${details([
         ['Size', sizeOf(bytes.identity)],
