@@ -62,7 +62,7 @@ export const nothingToComparePage = (props: ProjectPageBase): Html =>
   )
 
 const sideLink = (side: DeploymentView): Html => html`
-  <a href=${deploymentHref(side.projectId, side.id)}>${deploymentName(side)}</a> of ${time(side.createdAt)}
+  <a href=${deploymentHref(side.projectId, side.number)}>${deploymentName(side)}</a> of ${time(side.createdAt)}
 `
 
 const choice = (props: ComparisonPageProps): Html =>

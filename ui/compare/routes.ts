@@ -1,12 +1,12 @@
 import { Elysia } from 'elysia'
 import type { Context } from '../../src/context.ts'
-import { AppError } from '../../src/domain/errors.ts'
 import { historyOf, listAliases } from '../../src/modules/aliases/service.ts'
 import { compareDeployments, compareSides, requireTarget } from '../../src/modules/compare/service.ts'
 import { type DeploymentRow, getDeployment, listDeployments } from '../../src/modules/deployments/service.ts'
 import { page } from '../components/html.ts'
-import { queryOf } from '../frame/page-request.ts'
+import { queryOf, redirectTo } from '../frame/page-request.ts'
 import { type Looking, lookAt } from '../frame/project-request.ts'
+import { compareHref } from './compare-href.ts'
 import { type Chosen, comparisonPage, nothingToComparePage } from './comparison-page.ts'
 import { compareFilePage } from './file-page.ts'
 import { viewOf } from './view.ts'
@@ -49,8 +49,7 @@ async function showFile(ctx: Context, request: Request, id: string): Promise<Res
   const { grant } = looking
   const sides = sidesOf(ctx, looking, request)
   const path = queryOf(request, 'path')
-  if (sides === undefined || path === undefined)
-    throw new AppError('not_found', 'The address names no file of two deployments.')
+  if (sides === undefined || path === undefined) return redirectTo(302, compareHref(id, sides?.chosen ?? {}))
   const { from, to, chosen } = sides
   const file = await compareSides(ctx, grant, to.id, { with: from.id, path })
   return page(
