@@ -29,7 +29,8 @@ async function publishForm(
       const { files, loneArchive } = await receiveForm(ctx, caller, request, fields, stage)
       const order = parseOrder(fields)
       if (loneArchive !== null && !takesArchive && !order.asFiles) throw archiveAsFile(ctx, loneArchive)
-      return { files, order: { ...order, append: order.append || alwaysAppends } }
+      if (alwaysAppends) return { files, order: { ...order, append: true, ask: false } }
+      return { files, order }
     }),
   )
 }

@@ -72,6 +72,7 @@ const KNOWN_FIELDS: ReadonlySet<string> = new Set([
   'proxyRuleSetId',
   'proxyRuleSetIds',
   'force',
+  'ask',
   'leftOut',
 ])
 

@@ -60,6 +60,7 @@ test('missing or empty fields are null', () => {
     asFiles: false,
     unwrap: false,
     force: false,
+    ask: false,
     leftOut: { paths: [], counts: { 'left-out': 0, 'secret-left-out': 0 } },
     owner: 'acme',
     repo: 'docs',

@@ -1,4 +1,4 @@
-import { normalizeAssetPath } from '../../../domain/asset-path.ts'
+import { parseBasePath } from '../../../domain/base-path.ts'
 import { AppError, type ErrorDetail } from '../../../domain/errors.ts'
 import { isIsoDate, parseDateTime } from '../../../domain/iso-time.ts'
 import { isCommitSha, isOwnerName, isProjectName } from '../../../domain/names.ts'
@@ -84,6 +84,7 @@ export function parseOrder(fields: UploadFields): UploadOrder {
     baseSha: check.baseSha(),
     ruleSets: ruleSetsOf(fields),
     force: check.boolean('force'),
+    ask: check.boolean('ask'),
     leftOut: check.leftOut(),
     unwrap: check.boolean('unwrap'),
     asFiles: check.boolean('asFiles'),
@@ -254,21 +255,10 @@ class FieldCheck {
     return value
   }
 
-  /** `dist`, `/dist/` and `./dist` are `/dist`; `/` is the deployment itself. */
   basePath(): string | null {
     const given = this.fields.first('basePath')
     if (given === undefined) return null
-    const result = normalizeAssetPath(withoutSlashBehind(given) || '/', 'sender')
-    if (result.kind === 'refused') return this.fail('basePath', result.reason)
-    if (result.kind === 'left_out')
-      return this.fail('basePath', 'names a folder whose files are left out of deployments')
-    return result.kind === 'directory' ? '' : `/${result.path}`
+    const result = parseBasePath(given)
+    return 'flaw' in result ? this.fail('basePath', result.flaw) : result.basePath
   }
-}
-
-/** A loop, because a regular expression would start again at each slash of a field made only of slashes. */
-function withoutSlashBehind(path: string): string {
-  let end = path.length
-  while (end > 0 && (path[end - 1] === '/' || path[end - 1] === '\\')) end -= 1
-  return path.slice(0, end)
 }
