@@ -208,8 +208,8 @@ const submitDeployment = (ctx: Context, request: Request, { id, deploymentId: te
       release: {
         action: 'deployment:create',
         isOnce: true,
-        run({ grant }) {
-          releaseHeld(ctx, grant, deploymentId)
+        run({ grant, form }) {
+          releaseHeld(ctx, grant, deploymentId, form.text('startPage'))
           return `/projects/${id}/deployments/${text}?done=released`
         },
       },

@@ -28,6 +28,7 @@ import {
   olderSha,
   one,
   owner,
+  panel,
   previews,
   production,
   projects,
@@ -39,22 +40,23 @@ import { sampleNoRouting, sampleReport, sampleRouting } from './sample-report.ts
 
 const list = { search: '', page: 1, pages: 1 }
 export const projectSamples = [
-  sample('home', homePage, { ...list, user: admin, projects, total: 2, canCreate: true }),
-  sample('home-empty', homePage, { ...list, user: admin, projects: [], total: 0, canCreate: true }),
-  sample('home-member', homePage, { ...list, user: member, projects: [], total: 0, canCreate: false }),
+  sample('home', homePage, { ...list, user: admin, projects, total: 2, panel }),
+  sample('home-empty', homePage, { ...list, user: admin, projects: [], total: 0, panel }),
+  sample('home-member', homePage, { ...list, user: member, projects: [], total: 0, panel: null }),
   sample('home-none-found', homePage, {
     ...list,
     user: admin,
     projects: [],
     total: 0,
-    canCreate: true,
+    panel,
     search: 'zebra',
   }),
-  sample('new-project', newProjectPage, { user: admin }),
+  sample('new-project', newProjectPage, { user: admin, panel }),
   sample('new-project-failed', newProjectPage, {
     user: admin,
-    failed: {
-      values: { owner: 'acme', name: 'web site', displayName: 'Site', isPublic: 'true' },
+    panel: {
+      ...panel,
+      values: { owner: 'acme', repo: 'web site', isPublic: 'true' },
       error: wrong('name'),
     },
   }),
@@ -68,7 +70,7 @@ export const projectSamples = [
     apiUrl,
     commitSha: sha,
     maxFiles: 50_000,
-    startPages: ['production'],
+    shows: { production: { name: '#2 The second', hasStartPage: true } },
   }),
   sample('project-not-live', projectPage, {
     ...owner,
@@ -80,7 +82,7 @@ export const projectSamples = [
     apiUrl,
     commitSha: sha,
     maxFiles: 50_000,
-    startPages: ['production'],
+    shows: { production: { name: '#2 The second', hasStartPage: true } },
   }),
   sample('project-empty', projectPage, {
     ...owner,
@@ -92,21 +94,21 @@ export const projectSamples = [
     apiUrl,
     commitSha: sha,
     maxFiles: 50_000,
-    startPages: ['production'],
+    shows: { production: { name: '#2 The second', hasStartPage: true } },
   }),
   sample('publish', publishPage, {
     ...owner,
     apiUrl,
     commitSha: sha,
     maxFiles: 50_000,
-    startPages: ['production'],
+    shows: { production: { name: '#2 The second', hasStartPage: true } },
   }),
   sample('publish-failed', publishPage, {
     ...owner,
     apiUrl,
     commitSha: sha,
     maxFiles: 50_000,
-    startPages: ['production'],
+    shows: { production: { name: '#2 The second', hasStartPage: true } },
     failed: { error: wrong('alias'), values: { alias: 'a b' } },
   }),
   sample('deployments', deploymentsPage, {

@@ -141,12 +141,14 @@ const authSamples = [
   ...(['off', 'auto', 'files'] as const).map((tls) =>
     sample(`setup-done-${tls}`, setupDonePage, {
       apiDocsUrl: '/api/docs',
+      panel,
       snippets: publishSnippets(apiUrl),
       place: { baseDomain: 'sites.example.com', adminUrl: apiUrl, tls },
     }),
   ),
   sample('setup-done', setupDonePage, {
     apiDocsUrl: '/api/docs',
+    panel,
     snippets: publishSnippets(apiUrl),
     place: { baseDomain: 'localhost', adminUrl: 'http://localhost:3000', tls: 'off' },
   }),

@@ -51,3 +51,12 @@ export const listChanges = (db: Db, fromId: string, toId: string): PathChange[] 
      FROM assets o LEFT JOIN assets n ON n.deployment_id = ?2 AND n.path = o.path
      WHERE o.deployment_id = ?1 AND n.path IS NULL`,
   ).all(fromId, toId)
+
+/** All paths in order, or null if there are more than `limit`. */
+export function listPaths(db: Db, deploymentId: string, limit: number): string[] | null {
+  const rows = prepared<{ path: string }>(
+    db,
+    'SELECT path FROM assets WHERE deployment_id = ? ORDER BY path LIMIT ?',
+  ).all(deploymentId, limit + 1)
+  return rows.length > limit ? null : rows.map(({ path }) => path)
+}

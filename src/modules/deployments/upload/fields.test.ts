@@ -61,6 +61,7 @@ test('missing or empty fields are null', () => {
     unwrap: false,
     force: false,
     ask: false,
+    makesProject: false,
     leftOut: { paths: [], counts: { 'left-out': 0, 'secret-left-out': 0 } },
     owner: 'acme',
     repo: 'docs',

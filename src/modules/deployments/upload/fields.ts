@@ -12,7 +12,7 @@ import type { Publication } from '../publish/record.ts'
 import { LeftOut } from './left-out.ts'
 
 /** What an upload says of itself: what is published, and how its files are read. */
-export type UploadOrder = Publication & { unwrap: boolean; asFiles: boolean }
+export type UploadOrder = Publication & { unwrap: boolean; asFiles: boolean; makesProject: boolean }
 
 /** The fields of an upload: a form's, else the query's. Empty ones count as not given: CI jobs send them. */
 export class UploadFields {
@@ -20,9 +20,12 @@ export class UploadFields {
   readonly #query: URLSearchParams
   /** What of the upload is not taken in, by this server or by its sender. */
   readonly leftOut = new LeftOut()
+  /** The upload makes its project, as whoever sends it. */
+  readonly makesProject: boolean
 
-  constructor(query = new URLSearchParams()) {
+  constructor(query = new URLSearchParams(), { makesProject = false } = {}) {
     this.#query = query
+    this.makesProject = makesProject
   }
 
   add(name: string, value: string): void {
@@ -88,6 +91,7 @@ export function parseOrder(fields: UploadFields): UploadOrder {
     leftOut: check.leftOut(),
     unwrap: check.boolean('unwrap'),
     asFiles: check.boolean('asFiles'),
+    makesProject: fields.makesProject,
   }
   check.finish()
   return order
