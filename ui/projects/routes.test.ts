@@ -307,9 +307,10 @@ describe('publishing', () => {
     const [status, location] = redirectOf(await upload(contributor, address, Buffer.from(ZIP, 'base64')))
     expect([status, String(location)]).toEqual([
       303,
-      expect.stringMatching(/\/deployments\/[0-9a-f-]+\?done=published$/),
+      expect.stringMatching(/\/publish\?published=[0-9a-f-]+$/),
     ])
     const html = await read(String(location), contributor)
+    expect(html).toContain('>Published</h2>')
     expect(html).toContain('By hand')
     expect(html).toContain('live--website--acme.localhost')
   })
