@@ -13,6 +13,8 @@ export type PublishedProps = {
   url: string
   /** The same for this person, through sign-in where it is private. */
   visitUrl: string
+  /** A folder around everything was taken away. */
+  isUnwrapped: boolean
   /** Its release waits for somebody. */
   held: Held | null
   problems: RoutingView['problems']
@@ -20,13 +22,14 @@ export type PublishedProps = {
 
 /** The end of a publish: the address, and what did not go as wanted. contract 17.3. */
 export const published = (props: PublishedProps): Html => {
-  const { projectId, deployment, url, visitUrl, held, problems } = props
+  const { projectId, deployment, url, visitUrl, isUnwrapped, held, problems } = props
   const page = deploymentHref(projectId, deployment.number)
   return html`
     <section class="card" aria-labelledby="published">
       <h2 id="published" tabindex="-1" autofocus data-focus>Published</h2>
       <p class="address"><a href=${visitUrl}>${url}</a></p>
       <p class="muted"><a href=${page}>${deploymentName(deployment)}</a></p>
+      ${isUnwrapped && html`<p>Everything was in one folder, which was taken away: its content is at the top.</p>`}
       ${held !== null && html`<p>${waits(held)} <a href=${page}>See what to do.</a></p>`}
       ${problems.length > 0 && refusedLines(problems)}
       <div class="actions">

@@ -115,8 +115,8 @@ async function toldToScript(
   }
 }
 
-const endOf = ({ projectId, deployment }: Published): string =>
-  `/projects/${projectId}/publish?published=${deployment.id}`
+const endOf = ({ projectId, deployment, unwrapped }: Published): string =>
+  `/projects/${projectId}/publish?published=${deployment.id}${unwrapped === null ? '' : '&unwrapped=true'}`
 
 function showPublish(ctx: Context, request: Request, id: string, failed?: Refused): Response {
   const looking = lookAt(ctx, request, id, 'deployment:create')
@@ -146,6 +146,7 @@ function publishedOf(
     deployment,
     url,
     visitUrl: visitUrl(ctx, request, { url, isPublic: project.isPublic }),
+    isUnwrapped: queryOf(request, 'unwrapped') === 'true',
     held: heldRelease(ctx, grant, deployment.id),
     problems: getRouting(ctx, grant, deployment.id, undefined).problems,
   }

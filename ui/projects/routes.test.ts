@@ -316,20 +316,22 @@ describe('publishing', () => {
   })
 
   test('a zip with everything in one folder is published without it, unless a folder is named', async () => {
-    for (const [basePath, done] of [
-      ['', 'unwrapped'],
-      ['/site', 'published'],
+    for (const [basePath, isUnwrapped] of [
+      ['', true],
+      ['/site', false],
     ] as const) {
       const sent = upload(contributor, addressIn(await read(at('/publish'))), NESTED_ZIP, basePath)
       const location = String(redirectOf(await sent)[1])
-      expect(location).toEndWith(`?done=${done}`)
+      expect(location.endsWith('&unwrapped=true')).toBe(isUnwrapped)
       expect((await read(location, contributor)).includes('which was taken away')).toBe(done === 'unwrapped')
     }
   })
 
   test('the form knows which aliases show a start page', async () => {
     await upload(contributor, addressIn(await read(at('/publish'))), Buffer.from(ZIP, 'base64'))
-    expect(await read(at('/publish'), contributor)).toMatch(/data-start-pages="\[[^"]*&quot;live&quot;/)
+    expect(await read(at('/publish'), contributor)).toMatch(
+      /data-shows="[^"]*&quot;live&quot;:\{[^}]*&quot;hasStartPage&quot;:true/,
+    )
   })
 
   test('each form has its own commit', async () => {
