@@ -190,7 +190,7 @@ describe('API keys', () => {
   })
 
   const wrong: [what: string, fields: Record<string, string>, status: number, shown: string][] = [
-    ['no name', { ...fields, name: ' ' }, 400, 'id="repo-error"'],
+    ['no name', { ...fields, name: ' ' }, 400, 'id="name-error"'],
     ['a time of its own', { ...fields, expiresInDays: '-1' }, 400, 'id="expiresInDays-error"'],
     ['an unknown project', { ...fields, scope: 'nope' }, 404, 'There is no such project'],
     ['no intent', {}, 400, 'does not say what to do'],
