@@ -134,7 +134,8 @@ class PublishForm {
     this.chosen.textContent = `${name}: reading`
     let count = 0
     const counting = setInterval(() => {
-      if (this.picked === now) this.chosen.textContent = `${name}: reading, ${countOf(count)} so far`
+      if (this.picked === now && !now.isWanted)
+        this.chosen.textContent = `${name}: reading, ${countOf(count)} so far`
     }, COUNT_MS)
     this.showPicked(name)
     const upload = await read((entries) => {
