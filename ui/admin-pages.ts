@@ -11,6 +11,7 @@ import { domainPages } from './domains/routes.ts'
 import { trafficPages } from './domains/traffic-routes.ts'
 import { peoplePages } from './people/routes.ts'
 import { insightPages } from './projects/insight-routes.ts'
+import { publishPages } from './projects/publish-routes.ts'
 import { projectPages } from './projects/routes.ts'
 import { settingsPages } from './projects/settings-routes.ts'
 import { releasePages } from './releases/routes.ts'
@@ -29,6 +30,7 @@ import { workspacePages } from './workspace/routes.ts'
 export const adminPages = (ctx: Context, explainer: Explainer) =>
   new Elysia()
     .use(commandPages(ctx))
+    .use(publishPages(ctx))
     .use(projectPages(ctx))
     .use(insightPages(ctx))
     .use(deploymentPages(ctx))

@@ -120,6 +120,7 @@ async function showDeployment(
         unwrapped: `${done} Everything was in one folder, which was taken away: its content is at the top.`,
         created: 'The alias was created.',
         released: 'Released, although checks failed.',
+        answered: 'The alias shows it now.',
       }),
     }),
     failed?.error.status,
@@ -204,9 +205,10 @@ const submitDeployment = (ctx: Context, request: Request, { id, deploymentId: te
       release: {
         action: 'deployment:create',
         isOnce: true,
-        run({ grant }) {
-          releaseHeld(ctx, grant, deploymentId)
-          return `/projects/${id}/deployments/${text}?done=released`
+        run({ grant, form }) {
+          const isAnswer = heldRelease(ctx, grant, deploymentId)?.question !== undefined
+          releaseHeld(ctx, grant, deploymentId, form.text('startPage'))
+          return `/projects/${id}/deployments/${text}?done=${isAnswer ? 'answered' : 'released'}`
         },
       },
       delete: {

@@ -60,7 +60,9 @@ test('a broken folder is published by the form, and what is wrong is told where 
   await page.getByLabel('Choose a folder').setInputFiles(folder(BROKEN))
   await page.getByRole('button', { name: 'Publish' }).click()
 
-  await expect(page.getByRole('status').filter({ hasText: 'Published.' })).toBeVisible()
+  await expect(page.getByRole('heading', { name: 'Published', level: 2 })).toBeVisible()
+  await expect(page.getByText('These lines do nothing:')).toBeVisible()
+  await page.getByRole('link', { name: '#1', exact: true }).click()
   const refused = page.getByRole('list', { name: 'Refused lines' })
   await expect(refused).toContainText('_redirects:2')
   await expect(refused).toContainText('_headers:3')

@@ -1,3 +1,4 @@
+import type { PublishPanelProps } from '../deployments/publish-panel.ts'
 // Test support: users, projects, deployments and other props that the samples of several areas share.
 
 import type { PreviewView } from '../../src/modules/aliases/previews.ts'
@@ -212,4 +213,10 @@ export const user = {
   lastSeenAt: at,
   suspendedAt: null,
   hasSecondStep: true,
+}
+
+export const panel: PublishPanelProps = {
+  target: { kind: 'new', owner: 'ada' },
+  commitSha: sha,
+  maxFiles: 50_000,
 }

@@ -30,6 +30,7 @@ import {
   olderSha,
   one,
   owner,
+  panel,
   previews,
   production,
   projects,
@@ -114,22 +115,23 @@ const compareSamples = [
   }),
 ]
 export const projectSamples = [
-  sample('home', homePage, { ...list, user: admin, projects, total: 2, canCreate: true }),
-  sample('home-empty', homePage, { ...list, user: admin, projects: [], total: 0, canCreate: true }),
-  sample('home-member', homePage, { ...list, user: member, projects: [], total: 0, canCreate: false }),
+  sample('home', homePage, { ...list, user: admin, projects, total: 2, panel }),
+  sample('home-empty', homePage, { ...list, user: admin, projects: [], total: 0, panel }),
+  sample('home-member', homePage, { ...list, user: member, projects: [], total: 0, panel: null }),
   sample('home-none-found', homePage, {
     ...list,
     user: admin,
     projects: [],
     total: 0,
-    canCreate: true,
+    panel,
     search: 'zebra',
   }),
-  sample('new-project', newProjectPage, { user: admin }),
+  sample('new-project', newProjectPage, { user: admin, panel }),
   sample('new-project-failed', newProjectPage, {
     user: admin,
-    failed: {
-      values: { owner: 'acme', name: 'web site', displayName: 'Site', isPublic: 'true' },
+    panel: {
+      ...panel,
+      values: { owner: 'acme', repo: 'web site', isPublic: 'true' },
       error: wrong('name'),
     },
   }),
@@ -143,7 +145,7 @@ export const projectSamples = [
     apiUrl,
     commitSha: sha,
     maxFiles: 50_000,
-    startPages: ['production'],
+    shows: { production: { name: '#2 The second', hasStartPage: true } },
   }),
   sample('project-not-live', projectPage, {
     ...owner,
@@ -155,7 +157,7 @@ export const projectSamples = [
     apiUrl,
     commitSha: sha,
     maxFiles: 50_000,
-    startPages: ['production'],
+    shows: { production: { name: '#2 The second', hasStartPage: true } },
   }),
   sample('project-empty', projectPage, {
     ...owner,
@@ -167,21 +169,21 @@ export const projectSamples = [
     apiUrl,
     commitSha: sha,
     maxFiles: 50_000,
-    startPages: ['production'],
+    shows: { production: { name: '#2 The second', hasStartPage: true } },
   }),
   sample('publish', publishPage, {
     ...owner,
     apiUrl,
     commitSha: sha,
     maxFiles: 50_000,
-    startPages: ['production'],
+    shows: { production: { name: '#2 The second', hasStartPage: true } },
   }),
   sample('publish-failed', publishPage, {
     ...owner,
     apiUrl,
     commitSha: sha,
     maxFiles: 50_000,
-    startPages: ['production'],
+    shows: { production: { name: '#2 The second', hasStartPage: true } },
     failed: { error: wrong('alias'), values: { alias: 'a b' } },
   }),
   sample('deployments', deploymentsPage, {

@@ -1,8 +1,9 @@
 import type { Context } from '../../context.ts'
 import { cacheControlOf } from '../../domain/cache-control.ts'
 import { isTypedByBytes, mimeTypeOf } from '../../domain/content-type.ts'
+import { findAliasByName } from '../aliases/service.ts'
 import type { Grant } from '../auth/authorize.ts'
-import { findContent, listAliasesWithStartPage, listEntries } from './browse/queries.ts'
+import { findContent, listAliasesWithStartPage, listEntries, listPaths } from './browse/queries.ts'
 import { requireDeployment } from './service.ts'
 import { typeOfFile } from './traits.ts'
 
@@ -65,6 +66,15 @@ export function hasStartPage(ctx: Context, grant: Grant, deploymentId: string): 
 /** The aliases of the project whose address shows a page now, by name. */
 export const aliasesWithStartPage = (ctx: Context, { projectId }: Grant): string[] =>
   projectId === null ? [] : listAliasesWithStartPage(ctx.db, projectId)
+
+/** More are not listed. */
+const MAX_SHOWN_PATHS = 5000
+
+/** All paths of the deployment that an alias shows; null if there is no such alias, or if they are too many. */
+export function pathsShownBy(ctx: Context, { projectId }: Grant, alias: string): string[] | null {
+  const shown = projectId === null ? undefined : findAliasByName(ctx, projectId, alias)
+  return shown === undefined ? null : listPaths(ctx.db, shown.deploymentId, MAX_SHOWN_PATHS)
+}
 
 /** Undefined when the deployment has no such file. */
 export function getFileDetail(

@@ -34,3 +34,12 @@ export const listAliasesWithStartPage = (db: Db, projectId: string): string[] =>
   )
     .all(projectId)
     .map(({ name }) => name)
+
+/** All paths in order, or null if there are more than `limit`. */
+export function listPaths(db: Db, deploymentId: string, limit: number): string[] | null {
+  const rows = prepared<{ path: string }>(
+    db,
+    'SELECT path FROM assets WHERE deployment_id = ? ORDER BY path LIMIT ?',
+  ).all(deploymentId, limit + 1)
+  return rows.length > limit ? null : rows.map(({ path }) => path)
+}
