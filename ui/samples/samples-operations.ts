@@ -104,13 +104,13 @@ export const operationsSamples = [
   }),
   sample('logs', logsPage, {
     user: admin,
-    filters: { host: '', path: '', status: '4xx', bots: '' },
+    filters: { place: 'sites', host: '', path: '', status: '4xx', bots: '' },
     found: { data: [request], pagination: { ...one, pages: 2 } },
     newestId: '17',
   }),
   sample('logs-refused', logsPage, {
     user: admin,
-    filters: { host: '', path: '', status: 'x', bots: '' },
+    filters: { place: 'sites', host: '', path: '', status: 'x', bots: '' },
     found: null,
     newestId: null,
     failed: {

@@ -178,7 +178,7 @@ async function* listUnknown(store: ObjectStore, named: ReadonlySet<string>): Asy
 
 const isOurs = (key: string): boolean =>
   key === 'svc.json' ||
-  /^(beat\/\d+|probe\/.+)$/.test(key) ||
+  /^(beat\/(?:\d+|wanted)|probe\/.+)$/.test(key) ||
   certOfKey(key) !== null ||
   key.startsWith(ANSWER_FOLDER) ||
   (key.startsWith(LOG_FOLDER) && numberOfLog(key) !== null) ||

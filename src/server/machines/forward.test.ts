@@ -8,6 +8,7 @@ import { type MachinePair, machinePair, NODE_SECRET } from '../../testing/machin
 import { rawConnection } from '../../testing/raw-client.ts'
 import { rounds } from '../../testing/rounds.ts'
 import { createTestCa } from '../../testing/test-ca.ts'
+import { until } from '../../testing/until.ts'
 import { MACHINE_HEADER, machineKeys, readForwarded, signForwarded } from './machine-header.ts'
 
 /** contract 18 §6: what is passed on to the primary goes there unchanged, once, and its answer comes back byte for byte. */
@@ -128,9 +129,23 @@ test('no primary, or one that nobody listens for: a read is tried once again, an
     expect(await failed(pair.call(method, '/api/projects'))).toEqual(UNREACHABLE)
   const head = await pair.call('HEAD', '/api/projects')
   expect(head.status).toBe(503)
-  const back = pair.call('GET', '/api/setup/status')
+})
+
+test('while there is no primary, what it has not got waits for the next, with its body', async () => {
+  pair.primaryUrl = null
+  const read = pair.call('GET', '/api/setup/status')
+  const json = { email: 'nobody@example.com', password: 'no password at all' }
+  const change = pair.call('POST', '/api/auth/signin', { json })
   pair.primaryUrl = pair.primaryAt
-  expect((await back).status).toBe(200)
+  expect([(await read).status, (await change).status]).toEqual([200, 401])
+  // Also where the last one has ended.
+  const server = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
+  pair.primaryUrl = `http://127.0.0.1:${server.port}`
+  server.stop(true)
+  const again = pair.call('POST', '/api/auth/signin', { json })
+  await Bun.sleep(100)
+  pair.primaryUrl = pair.primaryAt
+  expect((await again).status).toBe(401)
 })
 
 test.each([
@@ -164,6 +179,15 @@ test('a primary that takes requests and says nothing is given up, one that works
   isAlive = false
   const inVain = [pair.call('GET', '/api/projects'), pair.call('POST', '/api/projects', { json: {} })]
   for (const answer of inVain) expect(await failed(answer)).toEqual(UNREACHABLE)
+}, 60_000)
+
+test('one that says nothing, while another is the primary by now, is given up the first time', async () => {
+  const requests = await primaryThat(() => {})
+  const change = pair.call('POST', '/api/projects', { json: {} })
+  await until('it was sent', () => requests.length === 1)
+  pair.primaryUrl = pair.primaryAt
+  expect(await failed(change)).toEqual(UNREACHABLE)
+  expect(requests.filter((request) => request.startsWith('GET /api/health/primary '))).toHaveLength(1)
 }, 60_000)
 
 test('half an answer is no whole one: the visitor’s connection is cut', async () => {

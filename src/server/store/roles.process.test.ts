@@ -1,3 +1,4 @@
+import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -122,6 +123,28 @@ test('SIGTERM hands over: a stand-by is primary within 3 s, and what was acknowl
   const caller = await signedIn(two)
   expect(await (await ask(caller, 'GET', '/api/users')).text()).toContain('ann@example.com')
   expect(await takeOvers(caller)).toEqual(['2 two handover', '1 one start'])
+}, 100_000)
+
+test('a machine that is told to be primary is it also where the living one writes all the time', async () => {
+  const one = await start('one')
+  const before = await signedIn(one)
+  let isOver = false
+  const acknowledged: string[] = []
+  const writer = async (id: string) => {
+    for (let n = 0; !isOver; n += 1)
+      if ((await addUser(before, `${id}-${n}`)).status === 201) acknowledged.push(`${id}-${n}`)
+  }
+  const writers = ['a', 'b', 'c'].map(writer)
+  await until('it writes', () => acknowledged.length > 20)
+  const two = await start('two', { ROLE: 'primary' })
+  expect(await epochOf(two)).toBe(2)
+  await follows(one)
+  isOver = true
+  await Promise.all(writers)
+  using db = new Database(`${two.dataDir}/svc.db`, { readonly: true })
+  const rows = db.query('SELECT email FROM users').all() as { email: string }[]
+  const there = new Set(rows.map(({ email }) => email))
+  expect(acknowledged.filter((name) => !there.has(`${name}@example.com`))).toEqual([])
 }, 100_000)
 
 test('a machine that is told to be primary is it at once; the one before follows without a restart', async () => {
