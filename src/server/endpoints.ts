@@ -11,6 +11,7 @@ import { badHostPage, noSitePage, notFoundPage, unprovenDomainPage } from '../..
 import type { Context } from '../context.ts'
 import { AppError } from '../domain/errors.ts'
 import type { Arrival } from '../http/arrival.ts'
+import { keepBodySchemas } from '../http/body-shapes.ts'
 import { apiDocs, withExplorer } from '../http/docs.ts'
 import { elysiaOptions } from '../http/elysia-options.ts'
 import { errorResponse, toAppError } from '../http/error-response.ts'
@@ -142,7 +143,13 @@ export const explainerOf = (ctx: Context, isApiRoute: (path: string) => boolean)
 })
 
 /** Every API route; the access test walks `routes`. `isApiRoute` is the door's lookup built from them. */
-export const createApi = (ctx: Context, isApiRoute: (path: string) => boolean = () => false): AnyElysia =>
+export function createApi(ctx: Context, isApiRoute: (path: string) => boolean = () => false): AnyElysia {
+  const api = allRoutes(ctx, isApiRoute)
+  keepBodySchemas(ctx, api.routes)
+  return api
+}
+
+const allRoutes = (ctx: Context, isApiRoute: (path: string) => boolean): AnyElysia =>
   // Deliberately untyped: the combined type of all routes is too large for the compiler, and unused.
   (new Elysia(elysiaOptions(ctx)) as AnyElysia)
     .use(errorResponses(ctx))
