@@ -1,5 +1,5 @@
-import AxeBuilder from '@axe-core/playwright'
 import type { Page } from '@playwright/test'
+import { axe } from './axe.ts'
 import { type Appliance, expect, signIn, siteTest, test, WITH_ADMIN } from './journey.ts'
 import { pageOf, publishWebsite } from './publish-website.ts'
 import { setReportState } from './report-state.ts'
@@ -39,7 +39,7 @@ async function expectInOrder(page: Page): Promise<void> {
   const before = page.viewportSize()
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-    const { violations } = await new AxeBuilder({ page }).analyze()
+    const { violations } = await axe(page).analyze()
     expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([])
   }
   await page.setViewportSize({ width: 360, height: 740 })
