@@ -28,6 +28,15 @@ const isSomePrimary = async () =>
     true,
   )
 
+/** As docs/store/runbook.md says: the next one waits until all know the primary of now. */
+async function areAgreed(): Promise<boolean> {
+  const epochs = [...at.running.keys()].map(async (name) => {
+    const text = await fetch(`${at.at(name).url}/metrics`).then((answer) => answer.text())
+    return /^svc_epoch (\d+)$/m.exec(text)?.[1]
+  })
+  return new Set(await Promise.all(epochs)).size === 1
+}
+
 async function restart(name: MachineName): Promise<void> {
   const wasPrimary = await answers(name, '/api/health/primary')
   const code = await at.stop(name)
@@ -35,6 +44,7 @@ async function restart(name: MachineName): Promise<void> {
   await until('a primary', isSomePrimary)
   await at.start(name, env)
   appendFileSync(process.env['SVC_E2E_RESTARTS'] ?? '/dev/null', `${name}${wasPrimary ? ' primary' : ''}\n`)
+  await until('all to know the primary', areAgreed)
   await Promise.race([Bun.sleep(SEEN_MS), ended])
 }
 

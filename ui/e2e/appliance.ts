@@ -93,13 +93,13 @@ export function clientsOf(
   }
 }
 
-/** As programs do it: what a machine could not take is sent once more. */
-async function again(send: () => Promise<Response>): Promise<Response> {
+/** As programs do it: what no machine could take is sent again. */
+async function again(send: () => Promise<Response>, left = 3): Promise<Response> {
   const answer = await send()
-  if (answer.status !== 503) return answer
+  if (answer.status !== 503 || left === 0) return answer
   await answer.body?.cancel()
   await new Promise((resolve) => setTimeout(resolve, Number(answer.headers.get('retry-after') ?? 2) * 1_000))
-  return send()
+  return again(send, left - 1)
 }
 
 /** Keeps the caller's settings away from the server. */
