@@ -14,11 +14,14 @@ import type { OutboundResponse } from '../../platform/outbound.ts'
 import { randomBytes } from '../../platform/random.ts'
 import { isPlainRead } from '../../site/serve-asset.ts'
 import { LONG_SILENCE_MS } from '../../site/serve-proxy.ts'
-import { MACHINE_HEADER, type MachineKeys, signForwarded } from './machine-header.ts'
+import { MACHINE_HEADER, type MachineKeys, type SignedRequest, signForwarded } from './machine-header.ts'
 import { OfferedBody } from './offered-body.ts'
 import { PrimaryLine } from './primary-line.ts'
 import { keysOf, signedRequest } from './senders.ts'
 import { WaitingRequests } from './waiting.ts'
+
+/** So many requests in one millisecond are told apart. */
+const PARTS_OF_MS = 1_000
 
 /** How long it may take to reach the primary, also a new one; how long it works it knows best. */
 export const REACH_MS = 5_000
@@ -40,6 +43,7 @@ export class Forwarder {
   readonly #waiting = new WaitingRequests()
   /** Among the machines that a request came through. */
   readonly #id = randomBytes(8).toString('hex')
+  #signed = 0
 
   constructor(ctx: Context, machine: Machine, reachMs: number) {
     const { nodeExtraCaCerts } = ctx.config
@@ -126,7 +130,14 @@ export class Forwarder {
     const named = namedIn(request.headers.get('connection'))
     const passed = [...request.headers].filter(([name]) => !HOP_BY_HOP.has(name) && !named.has(name))
     const said = { address, isSecure, hostHeader, machines: [...machines, this.#id] }
-    return [...passed, [MACHINE_HEADER, signForwarded(this.#keys, said, signedRequest(this.#ctx, arrival))]]
+    return [...passed, [MACHINE_HEADER, signForwarded(this.#keys, said, this.#signedOnce(arrival))]]
+  }
+
+  /** Two equal requests at the same time are not one that was sent again. */
+  #signedOnce(arrival: Arrival): SignedRequest {
+    const { at, ...request } = signedRequest(this.#ctx, arrival)
+    this.#signed = (this.#signed + 1) % PARTS_OF_MS
+    return { ...request, at: at + this.#signed / PARTS_OF_MS }
   }
 
   #relay(method: string, answer: OutboundResponse, silence: Silence): Response {

@@ -34,18 +34,18 @@ export type Beats = {
 export type Beat = { text: string; hasSteppedDown: boolean }
 
 /**
- * Says every two seconds that this primary lives, unless the log said it, and looks whether another machine has made the next
+ * Says who is primary, and every two seconds that it lives, unless the log said it; and looks whether another machine has made the next
  * number: a primary that writes nothing would not find out. What fails is done again. contract 18 §5.
  */
 export function startBeating(beating: Beating): Beats {
   const { isPrimary, shipper } = beating
-  let said = shipper.number
+  let said: number | undefined
   let count = 0
   let isOver = false
   let running: Promise<void> | undefined
   const beat = async () => {
     if (!isPrimary()) return
-    if (shipper.number === said) await say(beating, { count: ++count })
+    if (said === undefined || shipper.number === said) await say(beating, { count: ++count })
     else if (await isWanted(beating)) await giveWay(beating, () => isOver)
     said = shipper.number
     if (await isOvertaken(beating)) await findOut(beating)

@@ -319,7 +319,8 @@ export class Roles implements Workspace {
       const follow = () => this.#follow(current.storeId)
       return this.#change(follow, follow)
     }
-    if (this.#mayTakeOver(current)) await this.#lookForPrimary(current)
+    if (current.kind === 'follower' && current.stint.following.isNewer) return current.stint.askBeat()
+    if (this.#options.config.role !== 'node') await this.#lookForPrimary(current)
   }
 
   async #lookForStore(): Promise<void> {
@@ -330,11 +331,6 @@ export class Roles implements Workspace {
       return this.#arrive()
     }
     this.#change(returning, returning)
-  }
-
-  #mayTakeOver(current: Following): boolean {
-    if (this.#options.config.role === 'node') return false
-    return current.kind === 'empty' || !current.stint.following.isNewer
   }
 
   async #lookForPrimary(current: Following): Promise<void> {
