@@ -8,6 +8,8 @@ import { until } from './until.ts'
 
 const DOCS = join(import.meta.dir, '..', '..', 'docs')
 const READER = { READER: 'svcreader', 'READER-SECRET': 'svcreadersecret' }
+/** Already there. */
+const EEXIST = 17
 /** The addresses of the walk are in 10.0.0.0/24. */
 const NETWORK = '127.0.0.'
 
@@ -28,13 +30,18 @@ export class WalkedMachines {
   readonly #values: Record<string, string>
   #haproxy: Bun.Subprocess | undefined
 
-  constructor() {
+  /** Without a base domain the admin is at `localhost`. */
+  constructor(baseDomain: string | null = 'sites.example.com') {
     const lbPort = freePort()
-    this.lb = `http://${NETWORK}10:${lbPort}`
+    this.lb = `http://127.0.0.1:${lbPort}`
+    const adminHost = baseDomain === null ? 'localhost' : `admin.${baseDomain}`
     this.#values = {
-      'bind :443 ssl crt /etc/ssl/sites.example.com/both.pem alpn h2,http/1.1': `bind ${NETWORK}10:${lbPort}`,
+      'bind :443 ssl crt /etc/ssl/sites.example.com/both.pem alpn h2,http/1.1': `bind 127.0.0.1:${lbPort}`,
       'X-Forwarded-Proto https': 'X-Forwarded-Proto http',
-      'https://admin.sites.example.com': `http://admin.sites.example.com:${lbPort}`,
+      'BASE_DOMAIN=sites.example.com': baseDomain === null ? '' : `BASE_DOMAIN=${baseDomain}`,
+      'https://admin.sites.example.com': `http://${adminHost}:${lbPort}`,
+      'hdr(host) -i admin.sites.example.com': `hdr(host) -i ${adminHost}:${lbPort}`,
+      'admin.sites.example.com': adminHost,
       // From one loopback address to another, all come from the first.
       '10.0.0.10/32': '127.0.0.1/32',
       'http://10.0.0.20:7480': realStore.endpoint,
@@ -70,8 +77,8 @@ export class WalkedMachines {
     return this.#started('a', await startServer(this.dataDir('a'), { ...own, ...env }))
   }
 
-  async start(name: MachineName): Promise<ServerProcess> {
-    return this.#started(name, await startServer(this.dataDir(name), this.settings(name)))
+  async start(name: MachineName, more: Record<string, string> = {}): Promise<ServerProcess> {
+    return this.#started(name, await startServer(this.dataDir(name), { ...this.settings(name), ...more }))
   }
 
   /** Runs a command on the machine. */
@@ -112,7 +119,7 @@ export class WalkedMachines {
         env: { ...process.env, CEPH_CONF: realStore.conf },
         stdio: ['ignore', 'ignore', 'inherit'],
       })
-      if ((await child.exited) !== 0) throw new Error(command)
+      if (![0, EEXIST].includes(await child.exited)) throw new Error(command)
     }
   }
 
@@ -157,8 +164,8 @@ export class WalkedMachines {
   get #secretKeyFile(): string {
     return join(this.#folder, 'secret.key')
   }
-  keepSecretKey(): void {
-    writeFileSync(this.#secretKeyFile, readFileSync(join(this.dataDir('a'), 'secret.key')))
+  keepSecretKey(key = readFileSync(join(this.dataDir('a'), 'secret.key'), 'utf8')): void {
+    writeFileSync(this.#secretKeyFile, key)
   }
 
   /** A block of the guide, with the addresses of the test. */

@@ -21,7 +21,10 @@ const WRITERS = 2
 const PAUSE_MS = 10
 const AGAIN_AFTER_MS = 100
 
-/** Some writers at each machine, whatever its role, which make one project after another. The machines have a `NODE_SECRET`. */
+/**
+ * Some writers at each machine, whatever its role, which make one project after another. In which epoch is known where the machines
+ * have a `NODE_SECRET`.
+ */
 export function writeTo(urls: readonly string[], cookie: string): Writing {
   let isOver = false
   const writing: Writing = {

@@ -48,25 +48,11 @@ export async function startAppliance(
     },
   })
   const output = collect(server)
-  const adminHost = env['BASE_DOMAIN'] === undefined ? 'localhost' : `admin.${env['BASE_DOMAIN']}`
-  const api = `http://127.0.0.1:${plainPort}`
-  await ready(api, server, output)
-  let cookie: Promise<string> | undefined
+  await ready(`http://127.0.0.1:${plainPort}`, server, output)
   return {
-    port,
-    plainPort,
-    url: `${isTls ? 'https' : 'http'}://${adminHost}:${port}`,
-    dataDir: home,
+    ...clientsOf(env, { port, plainPort, home }),
+    url: `${isTls ? 'https' : 'http'}://${adminHostOf(env)}:${port}`,
     output,
-    svc: (args, extra = {}) => run(args, home, { ...systemEnv(), ...extra }),
-    async asAdmin(method, path, json) {
-      cookie ??= signIn(api)
-      return fetch(`${api}${path}`, {
-        method,
-        headers: { cookie: await cookie, 'content-type': 'application/json' },
-        ...(json === undefined ? {} : { body: JSON.stringify(json) }),
-      })
-    },
     async stop() {
       if (server.exitCode === null) {
         server.kill('SIGTERM')
@@ -76,6 +62,44 @@ export async function startAppliance(
       if (server.exitCode !== 0) throw new Error(`svc ended with ${server.exitCode}:\n${output()}`)
     },
   }
+}
+
+const adminHostOf = (env: Record<string, string>) =>
+  env['BASE_DOMAIN'] === undefined ? 'localhost' : `admin.${env['BASE_DOMAIN']}`
+
+/** The parts of an appliance that call it. */
+export function clientsOf(
+  env: Record<string, string>,
+  { port, plainPort, home }: { port: number; plainPort: number; home: string },
+): Omit<Appliance, 'output' | 'stop'> {
+  const api = `http://127.0.0.1:${plainPort}`
+  let cookie: Promise<string> | undefined
+  return {
+    port,
+    plainPort,
+    url: `http://${adminHostOf(env)}:${port}`,
+    dataDir: home,
+    svc: (args, extra = {}) => run(args, home, { ...systemEnv(), ...extra }),
+    async asAdmin(method, path, json) {
+      cookie ??= signIn(api)
+      return again(async () =>
+        fetch(`${api}${path}`, {
+          method,
+          headers: { cookie: (await cookie) ?? '', 'content-type': 'application/json' },
+          ...(json === undefined ? {} : { body: JSON.stringify(json) }),
+        }),
+      )
+    },
+  }
+}
+
+/** As programs do it: what no machine could take is sent again. */
+async function again(send: () => Promise<Response>, left = 3): Promise<Response> {
+  const answer = await send()
+  if (answer.status !== 503 || left === 0) return answer
+  await answer.body?.cancel()
+  await new Promise((resolve) => setTimeout(resolve, Number(answer.headers.get('retry-after') ?? 2) * 1_000))
+  return again(send, left - 1)
 }
 
 /** Keeps the caller's settings away from the server. */
@@ -121,11 +145,13 @@ async function run(args: string[], cwd: string, env: Record<string, string>) {
 }
 
 async function signIn(api: string): Promise<string> {
-  const answer = await fetch(`${api}/api/auth/signin`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(ADMIN),
-  })
+  const answer = await again(() =>
+    fetch(`${api}/api/auth/signin`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(ADMIN),
+    }),
+  )
   if (!answer.ok) throw new Error(`the admin could not sign in: ${await answer.text()}`)
   return answer.headers
     .getSetCookie()

@@ -67,21 +67,22 @@ test('a dropped zip with a folder inside is published without it, and it is said
   await expectLive(page, appliance)
 })
 
-test('without scripts such a zip is published without the folder, too', async ({ browser, appliance }) => {
-  const context = await browser.newContext({ javaScriptEnabled: false })
-  const page = await context.newPage()
-  await appliance.asAdmin('POST', '/api/projects', { owner: 'acme', name: 'website', isPublic: true })
-  await page.goto(appliance.url)
-  await signIn(page)
-  await page.getByRole('link', { name: 'acme/website', exact: true }).click()
-  const buffer = Buffer.from(zip({ 'site/index.html': HELLO }))
-  await page
-    .getByLabel('Choose a zip')
-    .setInputFiles({ name: 'site.zip', mimeType: 'application/zip', buffer })
-  await button(page, 'Publish').click()
-  await expect(published(page)).toBeVisible()
-  await expectLive(page, appliance)
-  await context.close()
+test.describe('without scripts', () => {
+  test.use({ javaScriptEnabled: false })
+
+  test('such a zip is published without the folder, too', async ({ page, appliance }) => {
+    await appliance.asAdmin('POST', '/api/projects', { owner: 'acme', name: 'website', isPublic: true })
+    await page.goto(appliance.url)
+    await signIn(page)
+    await page.getByRole('link', { name: 'acme/website', exact: true }).click()
+    const buffer = Buffer.from(zip({ 'site/index.html': HELLO }))
+    await page
+      .getByLabel('Choose a zip')
+      .setInputFiles({ name: 'site.zip', mimeType: 'application/zip', buffer })
+    await button(page, 'Publish').click()
+    await expect(published(page)).toBeVisible()
+    await expectLive(page, appliance)
+  })
 })
 
 test('a dropped folder with only dist/ is asked about before anything goes live', async ({

@@ -21,7 +21,7 @@ const running = new Map<Name, ServerProcess>()
 let at: OnStore
 let writing: Writing
 beforeEach(async () => {
-  at = await onRealStore({ ROLE: 'auto', TAKEOVER_SECONDS: '3', NODE_SECRET: 'ab'.repeat(32) })
+  at = await onRealStore({ ROLE: 'auto', NODE_SECRET: 'ab'.repeat(32) })
 })
 afterEach(async () => {
   for (const server of running.values())
@@ -66,6 +66,18 @@ async function follows(name: Name, number: number): Promise<boolean> {
   return value('svc_role{role="standby"}') === 1 && value('svc_log_number') >= number
 }
 
+/** Shows what it logged where that is in vain. */
+const untilAt = (name: Name, what: string, check: () => Promise<boolean>) =>
+  until(`${name} ${what}`, check, 90_000).catch((error: unknown) => {
+    console.log(
+      server(name)
+        .output()
+        .replace(/^.*"message":"request".*\n/gm, '')
+        .slice(-5_000),
+    )
+    throw error
+  })
+
 const since = (begun: number): number => Math.round(performance.now() - begun)
 
 /** How the primary ceases to be it; what is returned brings it back. */
@@ -99,13 +111,13 @@ async function takeOverFrom(primary: Name, kind: Kind): Promise<Took> {
   const { epoch = 0 } = writing.acknowledged.at(-1) ?? {}
   const begun = performance.now()
   const bringBack = await kind(primary)
-  await until(`${next} is primary`, () => isPrimary(next))
+  await untilAt(next, 'is primary', () => isPrimary(next))
   const primaryMs = since(begun)
   const first = await until('a change', () => writing.acknowledged.find((change) => change.epoch > epoch))
   const back = performance.now()
   await bringBack()
   const { number = 0 } = writing.acknowledged.at(-1) ?? {}
-  await until(`${primary} follows`, () => follows(primary, number))
+  await untilAt(primary, 'follows', () => follows(primary, number))
   expect(await isPrimary(primary)).toBe(false)
   return { primaryMs, firstMs: Math.round(first.answeredAt - begun), followsMs: since(back) }
 }

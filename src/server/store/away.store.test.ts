@@ -9,6 +9,7 @@ import { rounds } from '../../testing/rounds.ts'
 import type { ServerProcess } from '../../testing/server-process.ts'
 import { newKey, type OnStore } from '../../testing/store-process.ts'
 import { until } from '../../testing/until.ts'
+import { writeTo } from '../../testing/writing.ts'
 
 /** contract 18 §4 on a real store that answers nothing for a while, and keeps what was sent to it. */
 
@@ -53,8 +54,10 @@ async function refusedInTime(name: string): Promise<string> {
   return `${answer.status} ${error}${took < 1_000 ? '' : ` after ${Math.round(took)} ms`}`
 }
 
-test('the store is away: changes are refused at once, reads go on; then all goes on, and nothing is lost', async () => {
+test('the store is away under load: changes are refused at once, reads go on; then all goes on, and nothing is lost', async () => {
   expect(await publishTar(work, running, key, 'site', shaOf(1), { 'index.html': 'hello' })).toBe(true)
+  const writing = writeTo([running.url], cookie)
+  await until('changes are made', () => writing.acknowledged.length > 20)
   signalStore('SIGSTOP')
   const end = performance.now() + AWAY_MS
   const first = await create('first')
@@ -71,8 +74,13 @@ test('the store is away: changes are refused at once, reads go on; then all goes
   signalStore('SIGCONT')
   await until('changes are taken again', async () => (await create('back')).status === 201)
   expect(await publishTar(work, running, key, 'site', shaOf(2), { 'index.html': 'again' })).toBe(true)
+  await writing.end()
+  expect(writing.wrong).toEqual([])
+  console.log(`${writing.acknowledged.length} changes were acknowledged, ${writing.refused} were refused`)
   await at.lose(running)
   running = await at.start()
+  for (const { name } of writing.acknowledged)
+    expect(`${name} ${await statusOf(`/api/projects/acme/${name}`)}`).toBe(`${name} 200`)
   // The first was committed here, and shipped when the store was back.
   for (const name of ['first', 'back', 'site']) expect(await statusOf(`/api/projects/acme/${name}`)).toBe(200)
   expect(await statusOf('/api/projects/acme/away-0')).toBe(404)
