@@ -24,7 +24,7 @@ export const projects: ProjectRow[] = [
     displayName: 'Acme Website',
     isPublic: true,
     url: 'https://production--website--acme.sites.example.com/',
-    lastDeploymentAt: at,
+      lastDeploymentAt: at,
     health: [
       { tone: 'bad', label: '12 errors in a day', page: 'analytics' },
       { tone: 'warn', label: 'Newest not live', page: 'deployments' },
@@ -58,6 +58,7 @@ const project: ProjectView = {
   privateSiteResponse: null,
   previewDays: 7,
   url: 'https://production--website--acme.sites.example.com/',
+  icon: null,
   role: 'owner',
   createdAt: '2026-01-15T10:00:00.000Z',
   updatedAt: at,
@@ -144,6 +145,7 @@ const deployment = (id: string, commitSha: string, createdAt: string): Deploymen
   totalSize: 18_400_000,
   aliases: commitSha === sha ? ['production'] : [],
   preview: null,
+  icon: null,
   urls: {
     sha: `${apiUrl}/repo/acme/website/${commitSha}/`,
     preview: `https://${commitSha.slice(0, 12)}--website--acme.sites.example.com`,
@@ -203,5 +205,6 @@ export const settings: Settings = {
   requireProjectMembership: { value: true, source: 'environment' },
   allowPublicSignups: { value: false, source: 'default' },
   privateSiteResponse: { value: 'not_found', source: 'database' },
+  pictures: { value: true, source: 'default' },
 }
 export const user = { id: 'u2', email: 'grace@example.com', role: 'member' as const, createdAt: at }
