@@ -3,6 +3,7 @@ import type { DeploymentView } from '../../src/modules/deployments/service.ts'
 import { badge } from '../components/badge.ts'
 import { formatCount } from '../components/chart.ts'
 import { type Html, html } from '../components/html.ts'
+import { picture } from '../components/picture.ts'
 import { commit } from '../components/sha.ts'
 import { formatSize } from '../components/size.ts'
 import { type Column, table } from '../components/table.ts'
@@ -16,18 +17,35 @@ export const deploymentHref = (projectId: string, number: number, rest = ''): st
 export const deploymentLink = (projectId: string, named: Named): Html =>
   html`<a href=${deploymentHref(projectId, named.number)}><bdi>${deploymentName(named)}</bdi></a>`
 
-export const deploymentTable = (rows: readonly DeploymentView[], caption = 'Deployments'): Html =>
-  table<DeploymentView>({ caption, isDense: true, rows, columns: COLUMNS })
+/** `pictures`: their addresses by id, null for a letter; without it the rows show none. */
+export const deploymentTable = (
+  rows: readonly DeploymentView[],
+  { caption = 'Deployments', pictures }: { caption?: string; pictures?: PictureAddresses | undefined } = {},
+): Html =>
+  table<DeploymentView>({ caption, isDense: true, rows, columns: [nameColumn(pictures), ...COLUMNS] })
 
-const COLUMNS: Column<DeploymentView>[] = [
-  {
-    label: 'Deployment',
-    cell: (deployment) => html`
+export type PictureAddresses = Readonly<Record<string, string | null>>
+
+const nameColumn = (pictures: PictureAddresses | undefined): Column<DeploymentView> => ({
+  label: 'Deployment',
+  cell: (deployment) =>
+    pictures === undefined
+      ? named(deployment)
+      : html`
+          <div class="pictured">
+            ${picture({ name: deployment.repo, src: pictures[deployment.id] ?? null })}
+            <div>${named(deployment)}</div>
+          </div>
+        `,
+})
+
+const named = (deployment: DeploymentView): Html => html`
       <div class="clip">${deploymentLink(deployment.projectId, deployment)}</div>
       <div class="muted small">${commit(deployment.commitSha)}</div>
       ${!deployment.isLatest && html`<div class="muted small">The commit has a newer version</div>`}
-    `,
-  },
+`
+
+const COLUMNS: Column<DeploymentView>[] = [
   {
     label: 'Branch',
     cell: ({ branch }) =>

@@ -14,6 +14,7 @@ import { details } from '../components/details.ts'
 import { field, fieldError, hidden, lineError } from '../components/field.ts'
 import { type Html, html } from '../components/html.ts'
 import { notice } from '../components/notice.ts'
+import { picture } from '../components/picture.ts'
 import { commit } from '../components/sha.ts'
 import { formatSize } from '../components/size.ts'
 import { formatTime, time } from '../components/time.ts'
@@ -29,6 +30,8 @@ type DeploymentPageProps = ProjectPageBase & {
   deployment: DeploymentView
   /** The link to its host for this person. */
   visitUrl: string
+  /** Of its picture; null for a letter. */
+  pictureUrl?: string | null
   /** To what its aliases showed before; null if it has a start page itself. */
   waysBack: readonly WayBack[] | null
   aliases: readonly AliasView[]
@@ -78,10 +81,11 @@ const failedRelease = ({ failed }: DeploymentPageProps): string | undefined =>
 const filesHref = ({ project, deployment }: DeploymentPageProps): string =>
   deploymentHref(project.id, deployment.number, '/files')
 
-const facts = ({ deployment }: DeploymentPageProps): Html =>
+const facts = ({ deployment, pictureUrl, project }: DeploymentPageProps): Html =>
   card(
     { id: 'facts', title: 'About this deployment' },
-    details([
+    html`${picture({ name: project.displayName, src: pictureUrl ?? null, size: 'large' })}
+    ${details([
       ['Commit', html`<code>${deployment.commitSha}</code>`],
       ['Description', deployment.description !== deployment.title && described(deployment.description)],
       ['Version', `${deployment.version}${deployment.isLatest ? '' : ', and the commit has a newer one'}`],
@@ -105,7 +109,7 @@ const facts = ({ deployment }: DeploymentPageProps): Html =>
         'Of the commit',
         html`<a href=${deployment.urls.preview}>${deployment.urls.preview}</a>, which shows its newest version`,
       ],
-    ]),
+    ])}`,
   )
 
 const described = (description: string | null): Html | null =>
@@ -123,7 +127,7 @@ const versions = ({ deployment, versions }: DeploymentPageProps): Html | false =
       title: `${formatCount(versions.length)} versions of this commit`,
       about: 'Each publish that changed something made one. An alias stays at its version until it is moved.',
     },
-    deploymentTable(versions, `Versions of ${deployment.commitSha.slice(0, 12)}`),
+    deploymentTable(versions, { caption: `Versions of ${deployment.commitSha.slice(0, 12)}` }),
   )
 
 /** With more aliases than this, move them from their own pages. */

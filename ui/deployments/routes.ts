@@ -10,6 +10,7 @@ import {
   hasStartPage,
   listFolder,
 } from '../../src/modules/deployments/browse.ts'
+import { picturedDeployments } from '../../src/modules/deployments/pictured.ts'
 import { heldRelease, releaseHeld } from '../../src/modules/deployments/publish/held.ts'
 import { getRouting } from '../../src/modules/deployments/routing/view.ts'
 import {
@@ -27,6 +28,7 @@ import { withContents } from '../../src/platform/blob-store.ts'
 import { page } from '../components/html.ts'
 import { UNREAD_BODY } from '../frame/form.ts'
 import { queryOf, redirectTo, visitUrl } from '../frame/page-request.ts'
+import { picturesOf } from '../frame/pictures.ts'
 import { doneNotice, type Failed, type Looking, lookAt, submitProjectForm } from '../frame/project-request.ts'
 import { deploymentPage } from './deployment.ts'
 import { deploymentsPage } from './deployments.ts'
@@ -107,10 +109,12 @@ function showDeployment(
   const deployment = getDeployment(ctx, looking.grant, deploymentId)
   const held = heldRelease(ctx, looking.grant, deploymentId)
   const done = held === null ? 'Published.' : 'Uploaded, and held back: see below.'
-  return page(
+  const pictures = picturesOf(ctx, request)
+  return pictures.page(
     deploymentPage({
       ...looking,
       deployment,
+      pictureUrl: pictures.of(picturedDeployments(ctx, [deploymentId]).get(deploymentId)),
       visitUrl: visitUrl(ctx, request, { url: deployment.urls.version, isPublic: looking.project.isPublic }),
       aliases: aliasesOf(ctx, looking),
       versions: versionsOf(ctx, looking, deployment),

@@ -12,6 +12,7 @@ import { authorize, type Grant, mayDo } from '../../src/modules/auth/authorize.t
 import { purgeProject } from '../../src/modules/cdn/service.ts'
 import { aliasesWithStartPage } from '../../src/modules/deployments/browse.ts'
 import { lastDeploymentTimes } from '../../src/modules/deployments/latest.ts'
+import { picturedDeployments, picturedProjects } from '../../src/modules/deployments/pictured.ts'
 import { listDeployments } from '../../src/modules/deployments/service.ts'
 import {
   parseOrder,
@@ -33,6 +34,7 @@ import { suspendedKeysNotice } from '../components/key-fate.ts'
 import { publishPage } from '../deployments/publish.ts'
 import { checkInput, type Form, pageNumberOf, UNREAD_BODY } from '../frame/form.ts'
 import { expectedFailure, queryOf, redirectTo, viewerOf, visitUrl } from '../frame/page-request.ts'
+import { picturesOf } from '../frame/pictures.ts'
 import {
   answerForm,
   doneNotice,
@@ -43,7 +45,7 @@ import {
   submitProjectForm,
 } from '../frame/project-request.ts'
 import { projectHealth } from './health.ts'
-import { type HealthPoint, homePage, type ProjectRow } from './home.ts'
+import { type HealthPoint, homePage, type ProjectRow, type View } from './home.ts'
 import { type NewProjectPageProps, newProjectPage } from './new-project.ts'
 import { projectPage, type Visits } from './project.ts'
 
@@ -83,13 +85,28 @@ function showHome(ctx: Context, request: Request): Response {
   const times = lastDeploymentTimes(ctx, ids)
   const healthOf = projectHealth(ctx, caller, ids)
   const productions = productionAliases(ctx, ids)
-  return page(
+  const view = viewAsked(request)
+  const pictures = picturesOf(ctx, request)
+  const pictured = picturedProjects(ctx, ids)
+  const rows = projects.map((project) => {
+    const row = rowOf(ctx, caller, project, {
+      at: times.get(project.id) ?? null,
+      health: healthOf(project.id),
+    })
+    const shown = row.pageUrl === null ? undefined : pictured.get(project.id)
+    return {
+      ...row,
+      address: project.url,
+      url: visitUrlOf(ctx, request, project, productions.get(project.id)),
+      pictureUrl: view === 'cards' ? pictures.of(shown) : null,
+      iconUrl: pictures.icon(shown),
+    }
+  })
+  const answer = pictures.page(
     homePage({
       user,
-      projects: projects.map((project) => ({
-        ...rowOf(ctx, caller, project, { at: times.get(project.id) ?? null, health: healthOf(project.id) }),
-        url: visitUrlOf(ctx, request, project, productions.get(project.id)),
-      })),
+      projects: rows,
+      view,
       search,
       ...place,
       canCreate: creatorGrant(ctx, caller) !== undefined,
@@ -99,6 +116,17 @@ function showHome(ctx: Context, request: Request): Response {
       ],
     }),
   )
+  if (queryOf(request, 'view') === view) answer.headers.append('set-cookie', `svc_view=${view}${VIEW_COOKIE}`)
+  return answer
+}
+
+const VIEW_COOKIE = '; Path=/; Max-Age=31536000; SameSite=Lax; HttpOnly'
+
+/** How the projects are shown: as asked, else as the last time. */
+function viewAsked(request: Request): View {
+  const [, remembered] = /(?:^|;)\s*svc_view=(\w+)/.exec(request.headers.get('cookie') ?? '') ?? []
+  const asked = queryOf(request, 'view') ?? remembered
+  return asked === 'list' ? 'list' : 'cards'
 }
 
 const keysThatWait = (ctx: Context, caller: Caller) =>
@@ -129,7 +157,7 @@ function rowOf(
   caller: Caller,
   project: ProjectView,
   { at, health }: { at: string | null; health: readonly HealthPoint[] },
-): ProjectRow {
+): Omit<ProjectRow, 'address' | 'pictureUrl' | 'iconUrl'> {
   const mayRead = mayDo(ctx, caller, 'project:read', project.id)
   return {
     ...project,
@@ -208,9 +236,14 @@ async function showProject(ctx: Context, request: Request, id: string, failed?: 
     ...{ projectId: project.id, limit: '50', sort: 'updatedAt' },
   })
   const latest = listDeployments(ctx, grant, { projectId: project.id, limit: LATEST })
-  return page(
+  const pictures = picturesOf(ctx, request)
+  const ids = latest.data.map((deployment) => deployment.id)
+  const pictured = picturedDeployments(ctx, ids)
+  return pictures.page(
     projectPage({
       ...looking,
+      pictureUrl: pictures.of(picturedProjects(ctx, [project.id]).get(project.id)),
+      pictures: Object.fromEntries(ids.map((one) => [one, pictures.of(pictured.get(one))])),
       project: { ...project, url: visitUrlOf(ctx, request, project, primaryOf(ctx, project, aliases)) },
       aliases,
       aliasCount: pagination.total,

@@ -24,12 +24,15 @@ export const projects: ProjectRow[] = [
     displayName: 'Acme Website',
     isPublic: true,
     url: 'https://production--website--acme.sites.example.com/',
-      lastDeploymentAt: at,
+    lastDeploymentAt: at,
     health: [
       { tone: 'bad', label: '12 errors in a day', page: 'analytics' },
       { tone: 'warn', label: 'Newest not live', page: 'deployments' },
     ],
     pageUrl: '/projects/p1',
+    address: 'https://production--website--acme.sites.example.com/',
+    pictureUrl: '/_svc/picture/ticket/',
+    iconUrl: '/_svc/picture/ticket/favicon.ico',
   },
   {
     id: 'p2',
@@ -41,6 +44,9 @@ export const projects: ProjectRow[] = [
     lastDeploymentAt: null,
     health: null,
     pageUrl: null,
+    address: 'https://handbook.example.com/',
+    pictureUrl: null,
+    iconUrl: null,
   },
 ]
 

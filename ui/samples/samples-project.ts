@@ -37,9 +37,10 @@ import {
 } from './sample-data.ts'
 import { sampleNoRouting, sampleReport, sampleRouting } from './sample-report.ts'
 
-const list = { search: '', page: 1, pages: 1 }
+const list = { view: 'cards' as const, search: '', page: 1, pages: 1 }
 export const projectSamples = [
   sample('home', homePage, { ...list, user: admin, projects, total: 2, canCreate: true }),
+  sample('home-list', homePage, { ...list, view: 'list', user: admin, projects, total: 2, canCreate: true }),
   sample('home-empty', homePage, { ...list, user: admin, projects: [], total: 0, canCreate: true }),
   sample('home-member', homePage, { ...list, user: member, projects: [], total: 0, canCreate: false }),
   sample('home-none-found', homePage, {

@@ -56,7 +56,7 @@ const registration = ({ settings, failed }: WorkspaceSettingsPageProps): Html =>
 
 const pictures = ({ settings, failed }: WorkspaceSettingsPageProps): Html =>
   card(
-    { id: 'pictures', title: 'Pictures', about: 'How sites are recognised on these pages.' },
+    { id: 'site-pictures', title: 'Pictures', about: 'How sites are recognised on these pages.' },
     switchForm({
       intent: 'pictures',
       name: 'pictures',

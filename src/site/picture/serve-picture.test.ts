@@ -29,14 +29,28 @@ beforeAll(async () => {
     'secret.txt': 'outside',
   }
   const sha = 'a'.repeat(40)
-  site = await seedDeployment(app, { owner: 'acme', repo: 'docs', sha, files, basePath: '/dist', isPublic: false, alias: 'production' })
-  other = await seedDeployment(app, { owner: 'acme', repo: 'other', sha, files: { 'index.html': 'other', 'only.txt': 'x' } })
+  site = await seedDeployment(app, {
+    owner: 'acme',
+    repo: 'docs',
+    sha,
+    files,
+    basePath: '/dist',
+    isPublic: false,
+    alias: 'production',
+  })
+  other = await seedDeployment(app, {
+    owner: 'acme',
+    repo: 'other',
+    sha,
+    files: { 'index.html': 'other', 'only.txt': 'x' },
+  })
 })
 afterAll(() => app.close())
 
 const mountOf = (seeded = site, basePath = '/dist') =>
   `/_svc/picture/${makeTicket(app.ctx, { deploymentId: seeded.deploymentId, basePath })}`
-const get = (path: string, headers: Record<string, string> = {}, method = 'GET') => app.call(method, path, { headers })
+const get = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
+  app.call(method, path, { headers })
 
 test('a page comes with its paths led below the mount, and nothing else of it changed', async () => {
   const mount = mountOf()
@@ -106,7 +120,14 @@ describe('is 404', () => {
       const changed = mount.slice(0, at) + (mount[at] === 'A' ? 'B' : 'A') + mount.slice(at + 1)
       expect((await get(`${changed}/`)).status).toBe(404)
     }
-    for (const wrong of [mount.slice(0, -1), `${mount}A`, `${mount}=`, '/_svc/picture/x', '/_svc/picture/', mount.replace('_svc', '%5Fsvc')])
+    for (const wrong of [
+      mount.slice(0, -1),
+      `${mount}A`,
+      `${mount}=`,
+      '/_svc/picture/x',
+      '/_svc/picture/',
+      mount.replace('_svc', '%5Fsvc'),
+    ])
       expect((await get(`${wrong}/`)).status).toBe(404)
     expect((await get(mount)).status).toBe(404)
     expect((await get(`${mount}/`)).status).toBe(200)
@@ -114,7 +135,15 @@ describe('is 404', () => {
 
   test('for files outside, however they are spelled, and those of another deployment', async () => {
     const mount = mountOf()
-    for (const path of ['/..%2fsecret.txt', '/../secret.txt', '/%2e%2e/secret.txt', '/%2e%2e%2fsecret.txt', '/dist/index.html', '/only.txt', '//index.html'])
+    for (const path of [
+      '/..%2fsecret.txt',
+      '/../secret.txt',
+      '/%2e%2e/secret.txt',
+      '/%2e%2e%2fsecret.txt',
+      '/dist/index.html',
+      '/only.txt',
+      '//index.html',
+    ])
       expect([path, (await get(`${mount}${path}`)).status]).toEqual([path, 404])
     expect(await (await get(`${mountOf(other, '')}/only.txt`)).text()).toBe('x')
   })
@@ -138,10 +167,17 @@ describe('is 404', () => {
   })
 
   test('once the deployment or its project is gone', async () => {
-    const gone = await seedDeployment(app, { owner: 'acme', repo: 'gone', sha: 'b'.repeat(40), files: { 'index.html': 'x' } })
+    const gone = await seedDeployment(app, {
+      owner: 'acme',
+      repo: 'gone',
+      sha: 'b'.repeat(40),
+      files: { 'index.html': 'x' },
+    })
     const mount = mountOf(gone, '')
     expect((await get(`${mount}/`)).status).toBe(200)
-    inTransaction(app.ctx.db, () => app.ctx.db.sqlite.run('DELETE FROM deployments WHERE id = ?', [gone.deploymentId]))
+    inTransaction(app.ctx.db, () =>
+      app.ctx.db.sqlite.run('DELETE FROM deployments WHERE id = ?', [gone.deploymentId]),
+    )
     expect((await get(`${mount}/`)).status).toBe(404)
   })
 })
@@ -180,7 +216,10 @@ test('PICTURES=off fixes it', async () => {
   await fixed.addUser('root@example.com', 'admin')
   const { body } = await ask(fixed, 'GET', '/api/settings', { as: 'root@example.com' })
   expect(body['pictures']).toEqual({ value: false, source: 'environment' })
-  const refused = await ask(fixed, 'PATCH', '/api/settings', { as: 'root@example.com', json: { pictures: true } })
+  const refused = await ask(fixed, 'PATCH', '/api/settings', {
+    as: 'root@example.com',
+    json: { pictures: true },
+  })
   expect(refused.status).toBe(409)
   fixed.close()
 })
