@@ -24,6 +24,7 @@ import { analyticsRoutes } from '../modules/analytics/routes.ts'
 import { apiKeyRoutes } from '../modules/api-keys/routes.ts'
 import { assetRoutes } from '../modules/assets/routes.ts'
 import { assetUploadRoutes } from '../modules/assets/upload-routes.ts'
+import { attentionRoutes } from '../modules/attention/routes.ts'
 import { deviceRoutes } from '../modules/auth/device/routes.ts'
 import { callbackRoute } from '../modules/auth/handover/routes.ts'
 import { authRoutes } from '../modules/auth/routes.ts'
@@ -37,7 +38,7 @@ import type { Explainer } from '../modules/explain/service.ts'
 import { groupMemberRoutes, groupRoutes } from '../modules/groups/routes.ts'
 import { healthRoutes } from '../modules/health/routes.ts'
 import { invitationRoutes, projectInvitationRoutes } from '../modules/invitations/routes.ts'
-import { auditRoutes, logRoutes } from '../modules/logs/routes.ts'
+import { auditRoutes, logRoutes, projectLogRoutes } from '../modules/logs/routes.ts'
 import { machineRoutes } from '../modules/machines/routes.ts'
 import { memberRoutes, permissionRoutes } from '../modules/members/routes.ts'
 import { METRICS_PATH, metricsAnswer } from '../modules/metrics/service.ts'
@@ -171,6 +172,8 @@ export const createApi = (ctx: Context, isApiRoute: (path: string) => boolean = 
     .use(auditRoutes(ctx))
     .use(logRoutes(ctx))
     .use(analyticsRoutes(ctx, explainerOf(ctx, isApiRoute)))
+    .use(projectLogRoutes(ctx))
+    .use(attentionRoutes(ctx))
     .use(storageRoutes(ctx))
     .use(machineRoutes(ctx))
     .use(backupRoutes(ctx))

@@ -1,10 +1,12 @@
 import type { PreviewView } from '../../src/modules/aliases/previews.ts'
 import type { AliasView } from '../../src/modules/aliases/service.ts'
 import type { ProjectAnalytics } from '../../src/modules/analytics/service.ts'
+import type { AttentionItem } from '../../src/modules/attention/service.ts'
 import type { DeploymentView } from '../../src/modules/deployments/service.ts'
 import type { QuotaView } from '../../src/modules/quotas/service.ts'
 import { ALIAS_COLUMNS } from '../aliases/aliases.ts'
 import { previewsCard } from '../aliases/previews.ts'
+import { attentionCard } from '../components/attention.ts'
 import { visibilityBadge } from '../components/badge.ts'
 import { linkButton } from '../components/button.ts'
 import { card } from '../components/card.ts'
@@ -40,6 +42,7 @@ type ProjectPageProps = PublishPageProps & {
   visits?: Visits | undefined
   /** Only where there is a limit. */
   quota?: QuotaView | undefined
+  needsAttention?: readonly AttentionItem[]
   /** There is a CDN, and who looks may purge it. */
   canPurge?: boolean
 }
@@ -54,9 +57,19 @@ export const projectPage = (props: ProjectPageProps): Html =>
       tab: 'overview',
       title: props.project.displayName,
       about: facts(props),
-      aside:
-        props.project.url !== null &&
-        linkButton({ label: 'Visit the site', href: props.project.url, kind: 'secondary' }),
+      aside: html`
+        <div class="actions">
+          ${
+            props.can.publish &&
+            props.deployments.length > 0 &&
+            linkButton({ label: 'Publish', href: projectHref(props.project.id, '/publish') })
+          }
+          ${
+            props.project.url !== null &&
+            linkButton({ label: 'Visit the site', href: props.project.url, kind: 'secondary' })
+          }
+        </div>
+      `,
     },
     props.deployments.length === 0 ? firstUpload(props) : published(props),
   )
@@ -84,6 +97,7 @@ const firstUpload = (props: ProjectPageProps): Html => html`
 `
 
 const published = (props: ProjectPageProps): Html => html`
+  ${attentionCard(props.needsAttention ?? [])}
   ${attention(props)}
   ${card(
     {

@@ -8,6 +8,7 @@ import { listPreviews } from '../../src/modules/aliases/previews.ts'
 import { type AliasView, listAliases, productionAliases } from '../../src/modules/aliases/service.ts'
 import { getProjectAnalytics } from '../../src/modules/analytics/service.ts'
 import { suspendedKeys } from '../../src/modules/api-keys/service.ts'
+import { type AttentionItem, attentionOf, listAttention } from '../../src/modules/attention/service.ts'
 import { authorize, type Grant, mayDo } from '../../src/modules/auth/authorize.ts'
 import { purgeProject } from '../../src/modules/cdn/service.ts'
 import { aliasesWithStartPage } from '../../src/modules/deployments/browse.ts'
@@ -24,6 +25,7 @@ import { newProjectBody } from '../../src/modules/projects/model.ts'
 import {
   aboutProject,
   createProject,
+  listProjectNames,
   type ProjectView,
   pageOfProjects,
 } from '../../src/modules/projects/service.ts'
@@ -75,7 +77,7 @@ function showProjects(ctx: Context, request: Request): Response {
 
 const PER_PAGE = 25
 
-function showHome(ctx: Context, request: Request): Response {
+async function showHome(ctx: Context, request: Request): Promise<Response> {
   const { caller, user } = viewerOf(ctx, request)
   const grant = authorize(ctx, caller, 'project:list', undefined, true)
   const search = queryOf(request, 'q')?.trim() ?? ''
@@ -102,9 +104,12 @@ function showHome(ctx: Context, request: Request): Response {
       iconUrl: pictures.icon(shown),
     }
   })
+  const attention = await listAttention(ctx, grant)
   const answer = pictures.page(
     homePage({
       user,
+      attention,
+      namesById: namesOf(ctx, grant, attention),
       projects: rows,
       view,
       search,
@@ -127,6 +132,12 @@ function viewAsked(request: Request): View {
   const [, remembered] = /(?:^|;)\s*svc_view=(\w+)/.exec(request.headers.get('cookie') ?? '') ?? []
   const asked = queryOf(request, 'view') ?? remembered
   return asked === 'list' ? 'list' : 'cards'
+}
+
+function namesOf(ctx: Context, grant: Grant, items: readonly AttentionItem[]): ReadonlyMap<string, string> {
+  const wanted = new Set(items.map(({ projectId }) => projectId))
+  const named = wanted.size === 0 ? [] : listProjectNames(ctx, grant).filter(({ id }) => wanted.has(id))
+  return new Map(named.map(({ id, displayName }) => [id, displayName]))
 }
 
 const keysThatWait = (ctx: Context, caller: Caller) =>
@@ -254,6 +265,7 @@ async function showProject(ctx: Context, request: Request, id: string, failed?: 
       ...publishing(ctx, grant),
       visits: latest.data.length === 0 ? undefined : await visitsOf(ctx, caller, project.id),
       quota: await getSetQuota(ctx, grant, project.id),
+      needsAttention: attentionOf(ctx, grant),
       canPurge: ctx.config.cdnKind !== null && mayDo(ctx, caller, 'cdn:purge', project.id),
       notices: doneNotice(request, {
         created: 'The project was created.',

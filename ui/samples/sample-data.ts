@@ -26,7 +26,7 @@ export const projects: ProjectRow[] = [
     url: 'https://production--website--acme.sites.example.com/',
     lastDeploymentAt: at,
     health: [
-      { tone: 'bad', label: '12 errors in a day', page: 'analytics' },
+      { tone: 'bad', label: '12 errors in a day', page: 'errors' },
       { tone: 'warn', label: 'Newest not live', page: 'deployments' },
     ],
     pageUrl: '/projects/p1',
@@ -213,4 +213,12 @@ export const settings: Settings = {
   privateSiteResponse: { value: 'not_found', source: 'database' },
   pictures: { value: true, source: 'default' },
 }
-export const user = { id: 'u2', email: 'grace@example.com', role: 'member' as const, createdAt: at }
+export const user = {
+  id: 'u2',
+  email: 'grace@example.com',
+  role: 'member' as const,
+  createdAt: at,
+  lastSeenAt: at,
+  suspendedAt: null,
+  hasSecondStep: true,
+}
