@@ -24,13 +24,18 @@ const LED: Readonly<Record<string, (value: string, mount: string) => string>> = 
 }
 
 function leadElement(element: HTMLRewriterTypes.Element, mount: string): void {
-  // Read before the first is set, which ends the reading.
-  for (const [name, value] of [...element.attributes]) {
-    if (name === undefined || value === undefined || !value.includes('/') || !Object.hasOwn(LED, name))
-      continue
-    const led = LED[name]?.(value, mount) ?? value
-    if (led !== value) element.setAttribute(name, led)
+  for (const [name, value] of attributesOf(element)) {
+    const led = Object.hasOwn(LED, name) ? LED[name]?.(value, mount) : undefined
+    if (led !== undefined && led !== value) element.setAttribute(name, led)
   }
+}
+
+/** Of two of one name the first counts. They are read before any is set, which would end the reading. */
+function attributesOf(element: HTMLRewriterTypes.Element): ReadonlyMap<string, string> {
+  const first = new Map<string, string>()
+  for (const [name, value] of element.attributes)
+    if (name !== undefined && value !== undefined && !first.has(name)) first.set(name, value)
+  return first
 }
 
 /** The same of a style sheet. Its bytes stand for themselves, whatever their encoding, if it keeps ASCII. */
