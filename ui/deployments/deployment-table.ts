@@ -2,7 +2,7 @@ import { deploymentName, type Named } from '../../src/domain/deployment-name.ts'
 import type { DeploymentView } from '../../src/modules/deployments/service.ts'
 import { badge } from '../components/badge.ts'
 import { formatCount } from '../components/chart.ts'
-import { type Html, html } from '../components/html.ts'
+import { type Content, type Html, html } from '../components/html.ts'
 import { picture } from '../components/picture.ts'
 import { commit } from '../components/sha.ts'
 import { formatSize } from '../components/size.ts'
@@ -20,9 +20,34 @@ export const deploymentLink = (projectId: string, named: Named): Html =>
 /** `pictures`: their addresses by id, null for a letter; without it the rows show none. */
 export const deploymentTable = (
   rows: readonly DeploymentView[],
-  { caption = 'Deployments', pictures }: { caption?: string; pictures?: PictureAddresses | undefined } = {},
+  { caption = 'Deployments', pictures, actions }: TableOptions = {},
 ): Html =>
-  table<DeploymentView>({ caption, isDense: true, rows, columns: [nameColumn(pictures), ...COLUMNS] })
+  table<DeploymentView>({
+    caption,
+    isDense: true,
+    rows,
+    columns: [
+      nameColumn(pictures),
+      ...COLUMNS,
+      ...(actions === undefined
+        ? []
+        : [
+            {
+              label: 'Actions',
+              hideLabel: true,
+              align: 'end' as const,
+              cell: (row: DeploymentView) => html`<div class="actions">${actions(row)}</div>`,
+            },
+          ]),
+    ],
+  })
+
+type TableOptions = {
+  caption?: string
+  pictures?: PictureAddresses | undefined
+  /** What can be done with a row. */
+  actions?: (deployment: DeploymentView) => Content
+}
 
 export type PictureAddresses = Readonly<Record<string, string | null>>
 

@@ -24,12 +24,15 @@ import { heldRelease } from '../releases/held-release.ts'
 import { comparisonList, comparisonSummary } from './comparison.ts'
 import { deploymentHref, deploymentLink, deploymentTable, makerName } from './deployment-table.ts'
 import { noStartPageNotice, type WayBack } from './no-start-page.ts'
+import { promoteDialog } from './promote.ts'
 import { reportCard } from './report.ts'
 
 type DeploymentPageProps = ProjectPageBase & {
   deployment: DeploymentView
   /** The link to its host for this person. */
   visitUrl: string
+  /** Production showed it before what it shows now. */
+  wasLive?: boolean
   /** Of its picture; null for a letter. */
   pictureUrl?: string | null
   /** To what its aliases showed before; null if it has a start page itself. */
@@ -61,12 +64,13 @@ export const deploymentPage = (props: DeploymentPageProps): Html =>
       aside: html`
         <div class="actions">
           ${linkButton({ label: 'Files', href: filesHref(props), kind: 'secondary' })}
-          ${linkButton({ label: 'Preview', href: props.visitUrl, kind: 'secondary' })}
+          ${linkButton({ label: `Open #${props.deployment.number}`, href: props.visitUrl, kind: isLive(props) ? 'primary' : 'secondary' })}
+          ${props.can.moveAliases && !isLive(props) && promoteDialog(props.deployment, { isBack: props.wasLive ?? false }, 'primary')}
         </div>
       `,
     },
     html`
-      ${props.failed?.intent === 'delete' && notice({ tone: 'bad', message: props.failed.error.message, live: true })}
+      ${['delete', 'promote'].includes(props.failed?.intent ?? '') && props.failed && notice({ tone: 'bad', message: props.failed.error.message, live: true })}
       ${props.waysBack !== null && noStartPageNotice(props.waysBack, props.can)}
       ${props.held && heldRelease(props.held, props.can.moveAliases, failedRelease(props))}
       ${props.report && reportCard(props.project.id, props.deployment.number, props.report)}
@@ -74,6 +78,8 @@ export const deploymentPage = (props: DeploymentPageProps): Html =>
       ${props.can.deleteDeployments && removal(props)}
     `,
   )
+
+const isLive = ({ deployment }: DeploymentPageProps): boolean => deployment.aliases.length > 0
 
 const failedRelease = ({ failed }: DeploymentPageProps): string | undefined =>
   failed?.intent === 'release' ? failed.error.message : undefined

@@ -3,7 +3,15 @@ import type { Context } from '../../src/context.ts'
 import { encodePath } from '../../src/domain/asset-path.ts'
 import { AppError } from '../../src/domain/errors.ts'
 import { isUuid } from '../../src/domain/uuid.ts'
-import { createAlias, historyOf, listAliases } from '../../src/modules/aliases/service.ts'
+import {
+  changeAlias,
+  createAlias,
+  findAliasByName,
+  historyOf,
+  listAliases,
+  rollBackAlias,
+} from '../../src/modules/aliases/service.ts'
+import type { Grant } from '../../src/modules/auth/authorize.ts'
 import {
   compareDeployments,
   getFileDetail,
@@ -31,7 +39,7 @@ import { queryOf, redirectTo, visitUrl } from '../frame/page-request.ts'
 import { picturesOf } from '../frame/pictures.ts'
 import { doneNotice, type Failed, type Looking, lookAt, submitProjectForm } from '../frame/project-request.ts'
 import { deploymentPage } from './deployment.ts'
-import { deploymentsPage } from './deployments.ts'
+import { deploymentsPage, type RowWays } from './deployments.ts'
 import { filePage, folderPage } from './files.ts'
 import { highlight } from './highlight.ts'
 import type { WayBack } from './no-start-page.ts'
@@ -75,12 +83,42 @@ function showDeployments(ctx: Context, request: Request, id: string): Response {
   return page(
     deploymentsPage({
       ...looking,
+      ways: waysOf(ctx, request, looking, found.data),
       found,
       filters,
       aliasNames: aliases.data.map(({ name }) => name),
       notices: doneNotice(request, { deleted: 'The deployment was deleted.' }),
     }),
   )
+}
+
+/** What can be done with each of the deployments, by id. */
+function waysOf(
+  ctx: Context,
+  request: Request,
+  looking: Looking,
+  rows: readonly DeploymentView[],
+): Record<string, RowWays> {
+  const { project, can } = looking
+  const { live, former, shown } = productionOf(ctx, looking)
+  const waysOfRow = ({ id, aliases, urls }: DeploymentView): RowWays => ({
+    openUrl: visitUrl(ctx, request, { url: urls.version, isPublic: project.isPublic }),
+    compareWith: (id === live?.deploymentId ? former : live)?.number ?? null,
+    promotion: can.moveAliases && aliases.length === 0 ? { isBack: shown.has(id) } : null,
+  })
+  return Object.fromEntries(rows.map((row) => [row.id, waysOfRow(row)]))
+}
+
+/** What production shows, what it showed before that is there, and all that it showed which is older. */
+function productionOf(ctx: Context, { grant, project }: Looking) {
+  const alias = findAliasByName(ctx, project.id, 'production')
+  if (alias === undefined) return { live: undefined, former: undefined, shown: new Set<string>() }
+  const history = historyOf(ctx, grant, alias.id)
+  const live = history.find(({ deploymentId }) => deploymentId === alias.deploymentId)
+  const former = history.find(({ deploymentId, exists }) => exists && deploymentId !== alias.deploymentId)
+  // Ids begin with the time of their making.
+  const older = history.filter(({ deploymentId }) => deploymentId < alias.deploymentId)
+  return { live, former, shown: new Set(older.map(({ deploymentId }) => deploymentId)) }
 }
 
 type Place = { id: string; deploymentId: string }
@@ -115,6 +153,7 @@ function showDeployment(
       ...looking,
       deployment,
       pictureUrl: pictures.of(picturedDeployments(ctx, [deploymentId]).get(deploymentId)),
+      wasLive: productionOf(ctx, looking).shown.has(deploymentId),
       visitUrl: visitUrl(ctx, request, { url: deployment.urls.version, isPublic: looking.project.isPublic }),
       aliases: aliasesOf(ctx, looking),
       versions: versionsOf(ctx, looking, deployment),
@@ -128,6 +167,7 @@ function showDeployment(
         unwrapped: `${done} Everything was in one folder, which was taken away: its content is at the top.`,
         created: 'The alias was created.',
         released: 'Released, although checks failed.',
+        promoted: 'The alias shows this deployment now.',
       }),
     }),
     failed?.error.status,
@@ -196,6 +236,15 @@ function beforeOf(ctx: Context, looking: Looking, deployment: DeploymentView) {
   }
 }
 
+/** Points the alias at the deployment: back to it, where it showed it before, or on; one that is not there is made. */
+function promote(ctx: Context, grant: Grant, { id, deploymentId }: Place, name: string): void {
+  const alias = findAliasByName(ctx, id, name)
+  if (alias === undefined) return void createAlias(ctx, grant, { name, deploymentId })
+  const wasShown = historyOf(ctx, grant, alias.id).some((move) => move.deploymentId === deploymentId)
+  if (wasShown && deploymentId < alias.deploymentId) rollBackAlias(ctx, grant, alias.id, deploymentId)
+  else changeAlias(ctx, grant, alias.id, { deploymentId })
+}
+
 const submitDeployment = (ctx: Context, request: Request, { id, deploymentId: text }: Place) => {
   const deploymentId = isUuid(text) ? text : (findNumbered(ctx, id, text) ?? '')
   return submitProjectForm(ctx, request, {
@@ -215,6 +264,13 @@ const submitDeployment = (ctx: Context, request: Request, { id, deploymentId: te
         run({ grant }) {
           releaseHeld(ctx, grant, deploymentId)
           return `/projects/${id}/deployments/${text}?done=released`
+        },
+      },
+      promote: {
+        isOnce: true,
+        run({ grant, form }) {
+          promote(ctx, grant, { id, deploymentId }, form.text('alias').trim())
+          return `/projects/${id}/deployments/${text}?done=promoted`
         },
       },
       delete: {

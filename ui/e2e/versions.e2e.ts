@@ -35,7 +35,7 @@ for (const javaScriptEnabled of [true, false])
       await expect(page.getByText('The commit has a newer version')).toHaveCount(1)
       await page.getByRole('link', { name: '#1' }).click()
       await expect(page.getByRole('heading', { name: '2 versions of this commit' })).toBeVisible()
-      await page.getByRole('link', { name: 'Preview' }).click()
+      await page.getByRole('link', { name: 'Open #1' }).click()
       await expect(page.getByRole('heading', { name: 'First' })).toBeVisible()
 
       await page.goto(`${appliance.url}/projects/${id}/deployments`)

@@ -113,12 +113,23 @@ export const projectSamples = [
   sample('deployments', deploymentsPage, {
     ...owner,
     found: { data: deployments, pagination: { ...one, pages: 3 } },
+    ways: Object.fromEntries(
+      deployments.map(({ id, aliases, urls }) => [
+        id,
+        {
+          openUrl: urls.version,
+          compareWith: 11,
+          promotion: aliases.length === 0 ? { isBack: true } : null,
+        },
+      ]),
+    ),
     filters: { branch: 'main', commitSha: '', alias: '' },
     aliasNames: ['production'],
   }),
   sample('deployments-empty', deploymentsPage, {
     ...owner,
     found: none,
+    ways: {},
     filters: { branch: '', commitSha: '', alias: '' },
     aliasNames: [],
   }),
