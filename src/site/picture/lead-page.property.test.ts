@@ -6,10 +6,59 @@ import { leadPage } from './lead-page.ts'
 /** Whatever a page is made of, it is led without an error, and what browsers would ask for lies below the mount. */
 
 const MOUNT = '/_svc/picture/ticket'
-const TAGS = 'a b img link script style svg use template select option textarea title xmp noscript math table iframe plaintext p'.split(' ')
-const NAMES = ['href', 'HREF', 'src', 'srcset', 'imagesrcset', 'poster', 'data', 'style', 'class', '"', '=', 'on\0load']
-const VALUES = ['/a', '//b', '/\\c', ' /d', '/e 1x, /f 2x', 'url(/g)', '@import "/h"', 'x/y', '', '&#47;i', '/é\u{1f600}', '"/j', "'/k", '>', '/</l', '\0/m']
-const PIECES = ['<', '</', '<!--', '-->', '<![CDATA[', ']]>', '<!doctype html>', 'text', '&amp;', '@import "/n";', "url('/o')", '\0', '\ufeff', '\r\n', '<?x /p?>']
+const TAGS =
+  'a b img link script style svg use template select option textarea title xmp noscript math table iframe plaintext p'.split(
+    ' ',
+  )
+const NAMES = [
+  'href',
+  'HREF',
+  'src',
+  'srcset',
+  'imagesrcset',
+  'poster',
+  'data',
+  'style',
+  'class',
+  '"',
+  '=',
+  'on\0load',
+]
+const VALUES = [
+  '/a',
+  '//b',
+  '/\\c',
+  ' /d',
+  '/e 1x, /f 2x',
+  'url(/g)',
+  '@import "/h"',
+  'x/y',
+  '',
+  '&#47;i',
+  '/é\u{1f600}',
+  '"/j',
+  "'/k",
+  '>',
+  '/</l',
+  '\0/m',
+]
+const PIECES = [
+  '<',
+  '</',
+  '<!--',
+  '-->',
+  '<![CDATA[',
+  ']]>',
+  '<!doctype html>',
+  'text',
+  '&amp;',
+  '@import "/n";',
+  "url('/o')",
+  '\0',
+  '\ufeff',
+  '\r\n',
+  '<?x /p?>',
+]
 
 function pageOf(random: () => number): string {
   const one = (items: readonly string[]) => items[Math.floor(random() * items.length)] ?? ''
@@ -17,8 +66,11 @@ function pageOf(random: () => number): string {
     const quote = one(['"', "'", ''])
     return ` ${one(NAMES)}=${quote}${one(VALUES)}${quote}`
   }
-  const tag = () => `<${one(['', '', '/'])}${one(TAGS)}${random() < 0.7 ? attribute() : ''}${random() < 0.3 ? attribute() : ''}${one(['>', '/>', '', ' '])}`
-  return Array.from({ length: 1 + Math.floor(random() * 12) }, () => (random() < 0.6 ? tag() : one(PIECES))).join('')
+  const tag = () =>
+    `<${one(['', '', '/'])}${one(TAGS)}${random() < 0.7 ? attribute() : ''}${random() < 0.3 ? attribute() : ''}${one(['>', '/>', '', ' '])}`
+  return Array.from({ length: 1 + Math.floor(random() * 12) }, () =>
+    random() < 0.6 ? tag() : one(PIECES),
+  ).join('')
 }
 
 /** The addresses in a page that are still on its host and not below the mount. */
@@ -29,7 +81,10 @@ function astray(page: string): string[] {
       element({ attributes }) {
         // Of two of one name the first counts.
         for (const [name, value] of new Map([...attributes].reverse()))
-          if (ADDRESSES.has(name ?? '') && /^[\t\n\f\r ]*\/(?![/\\])(?!_svc\/picture\/ticket)/.test(value ?? ''))
+          if (
+            ADDRESSES.has(name ?? '') &&
+            /^[\t\n\f\r ]*\/(?![/\\])(?!_svc\/picture\/ticket)/.test(value ?? '')
+          )
             found.push(`${name}=${value}`)
       },
     })
