@@ -57,7 +57,7 @@ describe('the list of projects', () => {
     for (const title of ['acme/website', 'bob/website', 'Our menu'])
       expect(html).toContain(`<strong>${title}</strong></a>`)
     expect(html.match(/acme\/website<|acme\/menu</g)).toHaveLength(2)
-    expect(html).toContain('aria-label="Visit acme/website"')
+    expect(html).toContain('aria-label="Open website"')
   })
 
   test('is where /projects leads', async () => {

@@ -48,6 +48,7 @@ export type Config = TlsConfig &
     adminPassword: string | null
     requireProjectMembership: boolean | null
     privateSiteResponse: PrivateSiteResponse | null
+    pictures: boolean | null
     rateLimitApi: number
     rateLimitUpload: number
     maxUploadBytes: number
@@ -170,6 +171,13 @@ const OPTIONS: { [K in keyof Config]: Option<Config[K]> } = {
     shownDefault: 'not_found',
     fallback: none,
     parse: oneOf('not_found', 'login'),
+  },
+  pictures: {
+    env: 'PICTURES',
+    help: 'small pictures of the sites on pages of the admin: on or off; overrides the stored setting',
+    shownDefault: 'unset',
+    fallback: none,
+    parse: boolean,
   },
   rateLimitApi: {
     env: 'RATE_LIMIT_API',

@@ -32,6 +32,8 @@ export class Arrival {
   readonly peer: Peer
   /** What stands before `path` in the address: `''`, or the beginning of a path form. */
   readonly mount: string
+  /** Neither the request log nor the analytics hear of it. */
+  isUnlogged = false
   readonly #config: Trusting
   #target: Target | undefined
   #plain: string | undefined

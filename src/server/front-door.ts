@@ -51,6 +51,7 @@ export function createFrontDoor(
 export function seenIn(ctx: Context): (arrival: Arrival, response: Response, startedAt: number) => Response {
   const { requestLog } = ctx
   return (arrival, response, startedAt) => {
+    if (arrival.isUnlogged) return response
     const weight = requestLog.weigh(response.status, startedAt)
     if (weight > 0) observe(ctx, arrival, response, { startedAt, weight })
     if (ctx.log.isInfo) logRequest(ctx, arrival, response, { startedAt, address: arrival.address })

@@ -28,6 +28,7 @@ test('journeys in the browser go on while one machine after the other is restart
           ...process.env,
           SVC_E2E_MACHINES: '1',
           SVC_E2E_RESTARTS: restarts,
+          SVC_TEST_EXECUTABLE: join(ROOT, 'dist', 'svc'),
           SVC_EXECUTABLE: join(ROOT, 'dist', 'svc'),
           SVC_BUN: process.execPath,
         },

@@ -12,6 +12,7 @@ import { ContentMiss, withContents } from '../platform/blob-store.ts'
 import { keepFromCdn } from '../site/cdn-mark.ts'
 import type { SitePages } from '../site/pages.ts'
 import { servePathForm } from '../site/path-forms.ts'
+import { servePicture } from '../site/picture/serve-picture.ts'
 import { chooseWay } from '../site/plan-visit.ts'
 import { resolveHost } from '../site/resolve-site.ts'
 import { isOurs } from '../site/serve-asset.ts'
@@ -126,6 +127,8 @@ function serveHosted(
 const noSuchSpelling = () => new AppError('not_found', 'There is nothing at this address')
 
 function serveAdmin(ctx: Context, endpoints: Endpoints, arrival: Arrival): Response | Promise<Response> {
+  const picture = servePicture(ctx, arrival)
+  if (picture !== undefined) return picture
   const { state, visitor } = admit(ctx, arrival, null)
   const hosted = servePathForm(ctx, endpoints.pages, visitor)
   if (hosted === undefined) return finish(state, askService(endpoints, visitor))

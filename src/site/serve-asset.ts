@@ -172,12 +172,11 @@ function findEarlier(
 const storedPaths = (plain: string): string[] => [plain.slice(1)]
 
 /** Defaults to true for a deployment with a 200.html, or with an index and no 404 page of its own. */
-function isSpa(site: Site, targets: Manifest['targets']): boolean {
-  return (
-    site.visibility.isSpa ??
-    (targets.has('/200.html') || (targets.has('/index.html') && !targets.has('/404.html')))
-  )
-}
+const isSpa = (site: Site, targets: Manifest['targets']): boolean => isSpaBy(site.visibility.isSpa, targets)
+
+/** The same by the setting alone. */
+export const isSpaBy = (setting: boolean | null, targets: Manifest['targets']): boolean =>
+  setting ?? (targets.has('/200.html') || (targets.has('/index.html') && !targets.has('/404.html')))
 
 /** A missing script never gets HTML: the page that loads it would try to run that. contract §6. */
 const isScript = (path: string): boolean => mimeTypeOf(path) === 'text/javascript'

@@ -177,6 +177,12 @@ each('.copyable', (figure) => {
   figure.append(button)
 })
 
+/* Pictures of sites */
+
+each('.picture template', (/** @type {HTMLTemplateElement} */ template) => {
+  template.replaceWith(template.content.cloneNode(true))
+})
+
 /** Decimal, as disks are sold: `12.3 KB`. @param {number} bytes */
 function sizeOf(bytes) {
   if (bytes < 1000) return `${bytes} B`

@@ -16,6 +16,10 @@ type ConfirmProps = {
   formId?: string
   /** The label of the button that confirms: a verb, never "OK". */
   confirm: string
+  /** Of something that can be taken back it is `primary`. */
+  confirmKind?: ButtonKind
+  /** Where the form is sent, if not to this page. */
+  action?: string
 }
 
 /**
@@ -32,7 +36,7 @@ export const confirmDialog = (props: ConfirmProps, inputs: Content): Html => htm
       aria-label=${props.accessibleName}
     >${props.opener}</button>
     <div id=${props.id} class="dialog" popover role="dialog" aria-labelledby=${`${props.id}-title`}>
-      <form method="post" class="stack" id=${props.formId}>
+      <form method="post" action=${props.action} class="stack" id=${props.formId}>
         <h2 id=${`${props.id}-title`}>${props.title}</h2>
         <p>${props.text}</p>
         ${inputs}
@@ -44,7 +48,7 @@ export const confirmDialog = (props: ConfirmProps, inputs: Content): Html => htm
             popovertargetaction="hide"
             autofocus
           >Cancel</button>
-          ${button({ label: props.confirm, kind: 'danger' })}
+          ${button({ label: props.confirm, kind: props.confirmKind ?? 'danger' })}
         </div>
       </form>
     </div>

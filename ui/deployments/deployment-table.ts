@@ -3,7 +3,8 @@ import type { DeploymentView } from '../../src/modules/deployments/service.ts'
 import { compareHref } from '../compare/compare-href.ts'
 import { badge } from '../components/badge.ts'
 import { formatCount } from '../components/chart.ts'
-import { type Html, html } from '../components/html.ts'
+import { type Content, type Html, html } from '../components/html.ts'
+import { picture } from '../components/picture.ts'
 import { commit } from '../components/sha.ts'
 import { formatSize } from '../components/size.ts'
 import { type Column, table } from '../components/table.ts'
@@ -17,18 +18,60 @@ export const deploymentHref = (projectId: string, number: number, rest = ''): st
 export const deploymentLink = (projectId: string, named: Named): Html =>
   html`<a href=${deploymentHref(projectId, named.number)}><bdi>${deploymentName(named)}</bdi></a>`
 
-export const deploymentTable = (rows: readonly DeploymentView[], caption = 'Deployments'): Html =>
-  table<DeploymentView>({ caption, isDense: true, rows, columns: COLUMNS })
+/** `pictures`: their addresses by id, null for a letter; without it the rows show none. */
+export const deploymentTable = (
+  rows: readonly DeploymentView[],
+  { caption = 'Deployments', pictures, actions }: TableOptions = {},
+): Html =>
+  table<DeploymentView>({
+    caption,
+    isDense: true,
+    rows,
+    columns: [
+      nameColumn(pictures),
+      ...COLUMNS,
+      ...(actions === undefined
+        ? []
+        : [
+            {
+              label: 'Actions',
+              hideLabel: true,
+              align: 'end' as const,
+              cell: (row: DeploymentView) => html`<div class="actions">${actions(row)}</div>`,
+            },
+          ]),
+    ],
+  })
 
-const COLUMNS: Column<DeploymentView>[] = [
-  {
-    label: 'Deployment',
-    cell: (deployment) => html`
+type TableOptions = {
+  caption?: string
+  pictures?: PictureAddresses | undefined
+  /** What can be done with a row. */
+  actions?: (deployment: DeploymentView) => Content
+}
+
+export type PictureAddresses = Readonly<Record<string, string | null>>
+
+const nameColumn = (pictures: PictureAddresses | undefined): Column<DeploymentView> => ({
+  label: 'Deployment',
+  cell: (deployment) =>
+    pictures === undefined
+      ? named(deployment)
+      : html`
+          <div class="pictured">
+            ${picture({ name: deployment.repo, src: pictures[deployment.id] ?? null })}
+            <div>${named(deployment)}</div>
+          </div>
+        `,
+})
+
+const named = (deployment: DeploymentView): Html => html`
       <div class="clip">${deploymentLink(deployment.projectId, deployment)}</div>
       <div class="muted small">${commit(deployment.commitSha)}</div>
       ${!deployment.isLatest && html`<div class="muted small">The commit has a newer version</div>`}
-    `,
-  },
+`
+
+const COLUMNS: Column<DeploymentView>[] = [
   {
     label: 'Branch',
     cell: ({ branch }) =>

@@ -15,6 +15,7 @@ import { details } from '../components/details.ts'
 import { field, fieldError, hidden, lineError } from '../components/field.ts'
 import { type Html, html } from '../components/html.ts'
 import { notice } from '../components/notice.ts'
+import { picture } from '../components/picture.ts'
 import { commit } from '../components/sha.ts'
 import { formatSize } from '../components/size.ts'
 import { formatTime, time } from '../components/time.ts'
@@ -24,12 +25,17 @@ import { heldRelease } from '../releases/held-release.ts'
 import { comparisonList, comparisonSummary } from './comparison.ts'
 import { deploymentHref, deploymentLink, deploymentTable, makerName } from './deployment-table.ts'
 import { noStartPageNotice, type WayBack } from './no-start-page.ts'
+import { promoteDialog } from './promote.ts'
 import { reportCard } from './report.ts'
 
 type DeploymentPageProps = ProjectPageBase & {
   deployment: DeploymentView
   /** The link to its host for this person. */
   visitUrl: string
+  /** Production showed it before what it shows now. */
+  wasLive?: boolean
+  /** Of its picture; null for a letter. */
+  pictureUrl?: string | null
   /** To what its aliases showed before; null if it has a start page itself. */
   waysBack: readonly WayBack[] | null
   aliases: readonly AliasView[]
@@ -64,12 +70,13 @@ export const deploymentPage = (props: DeploymentPageProps): Html =>
             href: compareHref(props.project.id, { to: String(props.deployment.number) }),
             kind: 'secondary',
           })}
-          ${linkButton({ label: 'Preview', href: props.visitUrl, kind: 'secondary' })}
+          ${linkButton({ label: `Open #${props.deployment.number}`, href: props.visitUrl, kind: isLive(props) ? 'primary' : 'secondary' })}
+          ${props.can.moveAliases && !isLive(props) && promoteDialog(props.deployment, { isBack: props.wasLive ?? false }, 'primary')}
         </div>
       `,
     },
     html`
-      ${props.failed?.intent === 'delete' && notice({ tone: 'bad', message: props.failed.error.message, live: true })}
+      ${['delete', 'promote'].includes(props.failed?.intent ?? '') && props.failed && notice({ tone: 'bad', message: props.failed.error.message, live: true })}
       ${props.waysBack !== null && noStartPageNotice(props.waysBack, props.can)}
       ${props.held && heldRelease(props.held, props.can.moveAliases, failedRelease(props))}
       ${props.report && reportCard(props.project.id, props.deployment.number, props.report)}
@@ -78,16 +85,19 @@ export const deploymentPage = (props: DeploymentPageProps): Html =>
     `,
   )
 
+const isLive = ({ deployment }: DeploymentPageProps): boolean => deployment.aliases.length > 0
+
 const failedRelease = ({ failed }: DeploymentPageProps): string | undefined =>
   failed?.intent === 'release' ? failed.error.message : undefined
 
 const filesHref = ({ project, deployment }: DeploymentPageProps): string =>
   deploymentHref(project.id, deployment.number, '/files')
 
-const facts = ({ deployment }: DeploymentPageProps): Html =>
+const facts = ({ deployment, pictureUrl, project }: DeploymentPageProps): Html =>
   card(
     { id: 'facts', title: 'About this deployment' },
-    details([
+    html`${picture({ name: project.displayName, src: pictureUrl ?? null, size: 'large' })}
+    ${details([
       ['Commit', html`<code>${deployment.commitSha}</code>`],
       ['Description', deployment.description !== deployment.title && described(deployment.description)],
       ['Version', `${deployment.version}${deployment.isLatest ? '' : ', and the commit has a newer one'}`],
@@ -111,7 +121,7 @@ const facts = ({ deployment }: DeploymentPageProps): Html =>
         'Of the commit',
         html`<a href=${deployment.urls.preview}>${deployment.urls.preview}</a>, which shows its newest version`,
       ],
-    ]),
+    ])}`,
   )
 
 const described = (description: string | null): Html | null =>
@@ -129,7 +139,7 @@ const versions = ({ deployment, versions }: DeploymentPageProps): Html | false =
       title: `${formatCount(versions.length)} versions of this commit`,
       about: 'Each publish that changed something made one. An alias stays at its version until it is moved.',
     },
-    deploymentTable(versions, `Versions of ${deployment.commitSha.slice(0, 12)}`),
+    deploymentTable(versions, { caption: `Versions of ${deployment.commitSha.slice(0, 12)}` }),
   )
 
 /** With more aliases than this, move them from their own pages. */

@@ -9,11 +9,23 @@ import { searchForm } from '../components/search-form.ts'
 import { type ProjectPageBase, projectFrame, projectHref } from '../frame/project-frame.ts'
 import { queryText } from '../frame/project-request.ts'
 import { deploymentTable } from './deployment-table.ts'
+import { type Promotion, promoteDialog } from './promote.ts'
 
 /** Empty text does not filter. */
 type DeploymentFilters = { branch: string; commitSha: string; alias: string }
 
+/** What can be done with one of the deployments. */
+export type RowWays = {
+  openUrl: string
+  /** The number that it is compared with: production's, for that the one before; null if there is none. */
+  compareWith: number | null
+  /** Null where it is live, and for those who may not move aliases. */
+  promotion: Promotion | null
+}
+
 type DeploymentsPageProps = ProjectPageBase & {
+  /** By the id of the deployment. */
+  ways: Readonly<Record<string, RowWays>>
   found: Paginated<DeploymentView>
   filters: DeploymentFilters
   aliasNames: readonly string[]
@@ -53,7 +65,7 @@ const nothing = ({ project, can }: DeploymentsPageProps): Html =>
     can.publish && linkButton({ label: 'Publish', href: projectHref(project.id, '/publish') }),
   )
 
-function list({ project, found, filters, aliasNames }: DeploymentsPageProps): Html {
+function list({ project, found, filters, aliasNames, ways }: DeploymentsPageProps): Html {
   const here = projectHref(project.id, '/deployments')
   const { page, pages, total } = found.pagination
   return html`
@@ -75,11 +87,29 @@ function list({ project, found, filters, aliasNames }: DeploymentsPageProps): Ht
       'Filter',
     )}
     ${
-      found.data.length === 0 ? html`<p class="muted">No deployments match.</p>` : deploymentTable(found.data)
+      found.data.length === 0
+        ? html`<p class="muted">No deployments match.</p>`
+        : deploymentTable(found.data, { actions: (row) => rowActions(row, ways[row.id]) })
     }
     ${pagination({ page, pages, total, hrefOf: (to) => here + queryText({ ...filters, page: to }) })}
   `
 }
+
+const rowActions = (row: DeploymentView, ways: RowWays | undefined): Html | false =>
+  ways !== undefined &&
+  html`
+    ${linkButton({ label: `Open #${row.number}`, href: ways.openUrl, kind: 'quiet', small: true })}
+    ${
+      ways.compareWith !== null &&
+      linkButton({
+        label: `Compare #${row.number}`,
+        href: projectHref(row.projectId, `/compare${queryText({ from: ways.compareWith, to: row.number })}`),
+        kind: 'quiet',
+        small: true,
+      })
+    }
+    ${ways.promotion !== null && promoteDialog(row, ways.promotion)}
+  `
 
 const filterField = (name: 'branch' | 'commitSha', label: string, filters: DeploymentFilters): Html =>
   field({ name, label, value: filters[name], required: false, isPlain: true, verbatim: true })

@@ -3,9 +3,18 @@ import type { Context } from '../../src/context.ts'
 import { encodePath } from '../../src/domain/asset-path.ts'
 import { AppError } from '../../src/domain/errors.ts'
 import { isUuid } from '../../src/domain/uuid.ts'
-import { createAlias, historyOf, listAliases } from '../../src/modules/aliases/service.ts'
+import {
+  changeAlias,
+  createAlias,
+  findAliasByName,
+  historyOf,
+  listAliases,
+  rollBackAlias,
+} from '../../src/modules/aliases/service.ts'
+import type { Grant } from '../../src/modules/auth/authorize.ts'
 import { differencesBetween } from '../../src/modules/compare/service.ts'
 import { getFileDetail, hasStartPage, listFolder } from '../../src/modules/deployments/browse.ts'
+import { picturedDeployments } from '../../src/modules/deployments/pictured.ts'
 import { heldRelease, releaseHeld } from '../../src/modules/deployments/publish/held.ts'
 import { getRouting } from '../../src/modules/deployments/routing/view.ts'
 import {
@@ -23,9 +32,10 @@ import { withContents } from '../../src/platform/blob-store.ts'
 import { page } from '../components/html.ts'
 import { UNREAD_BODY } from '../frame/form.ts'
 import { queryOf, redirectTo, visitUrl } from '../frame/page-request.ts'
+import { picturesOf } from '../frame/pictures.ts'
 import { doneNotice, type Failed, type Looking, lookAt, submitProjectForm } from '../frame/project-request.ts'
 import { deploymentPage } from './deployment.ts'
-import { deploymentsPage } from './deployments.ts'
+import { deploymentsPage, type RowWays } from './deployments.ts'
 import { filePage, folderPage } from './files.ts'
 import { highlight } from './highlight.ts'
 import type { WayBack } from './no-start-page.ts'
@@ -69,12 +79,42 @@ function showDeployments(ctx: Context, request: Request, id: string): Response {
   return page(
     deploymentsPage({
       ...looking,
+      ways: waysOf(ctx, request, looking, found.data),
       found,
       filters,
       aliasNames: aliases.data.map(({ name }) => name),
       notices: doneNotice(request, { deleted: 'The deployment was deleted.' }),
     }),
   )
+}
+
+/** What can be done with each of the deployments, by id. */
+function waysOf(
+  ctx: Context,
+  request: Request,
+  looking: Looking,
+  rows: readonly DeploymentView[],
+): Record<string, RowWays> {
+  const { project, can } = looking
+  const { live, former, shown } = productionOf(ctx, looking)
+  const waysOfRow = ({ id, aliases, urls }: DeploymentView): RowWays => ({
+    openUrl: visitUrl(ctx, request, { url: urls.version, isPublic: project.isPublic }),
+    compareWith: (id === live?.deploymentId ? former : live)?.number ?? null,
+    promotion: can.moveAliases && aliases.length === 0 ? { isBack: shown.has(id) } : null,
+  })
+  return Object.fromEntries(rows.map((row) => [row.id, waysOfRow(row)]))
+}
+
+/** What production shows, what it showed before that is there, and all that it showed which is older. */
+function productionOf(ctx: Context, { grant, project }: Looking) {
+  const alias = findAliasByName(ctx, project.id, 'production')
+  if (alias === undefined) return { live: undefined, former: undefined, shown: new Set<string>() }
+  const history = historyOf(ctx, grant, alias.id)
+  const live = history.find(({ deploymentId }) => deploymentId === alias.deploymentId)
+  const former = history.find(({ deploymentId, exists }) => exists && deploymentId !== alias.deploymentId)
+  // Ids begin with the time of their making.
+  const older = history.filter(({ deploymentId }) => deploymentId < alias.deploymentId)
+  return { live, former, shown: new Set(older.map(({ deploymentId }) => deploymentId)) }
 }
 
 type Place = { id: string; deploymentId: string }
@@ -103,10 +143,13 @@ async function showDeployment(
   const deployment = getDeployment(ctx, looking.grant, deploymentId)
   const held = heldRelease(ctx, looking.grant, deploymentId)
   const done = held === null ? 'Published.' : 'Uploaded, and held back: see below.'
-  return page(
+  const pictures = picturesOf(ctx, request)
+  return pictures.page(
     deploymentPage({
       ...looking,
       deployment,
+      pictureUrl: pictures.of(picturedDeployments(ctx, [deploymentId]).get(deploymentId)),
+      wasLive: productionOf(ctx, looking).shown.has(deploymentId),
       visitUrl: visitUrl(ctx, request, { url: deployment.urls.version, isPublic: looking.project.isPublic }),
       aliases: aliasesOf(ctx, looking),
       versions: versionsOf(ctx, looking, deployment),
@@ -121,6 +164,7 @@ async function showDeployment(
         created: 'The alias was created.',
         released: 'Released, although checks failed.',
         answered: 'The alias shows it now.',
+        promoted: 'The alias shows this deployment now.',
       }),
     }),
     failed?.error.status,
@@ -189,6 +233,15 @@ async function beforeOf(ctx: Context, looking: Looking, deployment: DeploymentVi
   }
 }
 
+/** Points the alias at the deployment: back to it, where it showed it before, or on; one that is not there is made. */
+function promote(ctx: Context, grant: Grant, { id, deploymentId }: Place, name: string): void {
+  const alias = findAliasByName(ctx, id, name)
+  if (alias === undefined) return void createAlias(ctx, grant, { name, deploymentId })
+  const wasShown = historyOf(ctx, grant, alias.id).some((move) => move.deploymentId === deploymentId)
+  if (wasShown && deploymentId < alias.deploymentId) rollBackAlias(ctx, grant, alias.id, deploymentId)
+  else changeAlias(ctx, grant, alias.id, { deploymentId })
+}
+
 const submitDeployment = (ctx: Context, request: Request, { id, deploymentId: text }: Place) => {
   const deploymentId = isUuid(text) ? text : (findNumbered(ctx, id, text) ?? '')
   return submitProjectForm(ctx, request, {
@@ -209,6 +262,13 @@ const submitDeployment = (ctx: Context, request: Request, { id, deploymentId: te
           const isAnswer = heldRelease(ctx, grant, deploymentId)?.question !== undefined
           releaseHeld(ctx, grant, deploymentId, form.text('startPage'))
           return `/projects/${id}/deployments/${text}?done=${isAnswer ? 'answered' : 'released'}`
+        },
+      },
+      promote: {
+        isOnce: true,
+        run({ grant, form }) {
+          promote(ctx, grant, { id, deploymentId }, form.text('alias').trim())
+          return `/projects/${id}/deployments/${text}?done=promoted`
         },
       },
       delete: {

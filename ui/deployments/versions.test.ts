@@ -42,6 +42,46 @@ test('the list names each version, and says which has a newer one', async () => 
   expect(html.match(/The commit has a newer version/g)).toHaveLength(1)
 })
 
+test('a row leads to the site and to a comparison, and is promoted or rolled back to by a dialog', async () => {
+  const html = await read('/deployments')
+  for (const number of [1, 2, 3]) expect(html).toContain(`>Open #${number}</a>`)
+  expect(html).not.toContain('Compare #')
+  expect([html.includes('>Promote #3</button>'), html.includes('>Promote #2</button>')]).toEqual([
+    true,
+    false,
+  ])
+  const promote = (number: number, alias: string) =>
+    browser.submit(
+      `/projects/${projectId}/deployments/${number}`,
+      { intent: 'promote', alias },
+      { as: ADMIN },
+    )
+  expect(redirectOf(await promote(1, 'production'))).toEqual([
+    303,
+    `/projects/${projectId}/deployments/1?done=promoted`,
+  ])
+  expect((await promote(3, 'production')).status).toBe(303)
+  const after = await read('/deployments')
+  expect(after).toContain('>Roll back to #1</button>')
+  expect(after).toContain(`/projects/${projectId}/compare?from=3&amp;to=2`)
+  expect(after).toContain(`/projects/${projectId}/compare?from=1&amp;to=3`)
+  expect((await promote(1, 'production')).status).toBe(303)
+  const { data } = (await (
+    await app.call('GET', `/api/aliases?projectId=${projectId}&name=production`, { as: ADMIN })
+  ).json()) as {
+    data: { id: string; number: number }[]
+  }
+  expect(data[0]?.number).toBe(1)
+  const { history } = (await (
+    await app.call('GET', `/api/aliases/${data[0]?.id}/history`, { as: ADMIN })
+  ).json()) as {
+    history: { reason: string }[]
+  }
+  expect(history.map(({ reason }) => reason)).toEqual(['rollback', 'move', 'create'])
+  expect((await promote(2, 'a b')).status).toBe(400)
+  await app.call('DELETE', `/api/aliases/${data[0]?.id}`, { as: ADMIN })
+})
+
 test('the page of a version shows its own address, and the others of its commit alone', async () => {
   const html = await read('/deployments/2')
   expect(html).toContain('<h1>#2 First try</h1>')

@@ -159,7 +159,7 @@ test('a file is highlighted in readable colours', async ({ page, appliance, fold
   await appliance.svc(['deploy', site, ...where], { SVC_API_KEY: key })
   await page.goto(`${appliance.url}/projects/${id}/deployments`)
   await signIn(page)
-  await page.getByRole('link', { name: 'aaaaaaaaaaaa' }).click()
+  await page.getByRole('link', { name: '#1', exact: true }).click()
   await page.getByRole('link', { name: 'Files' }).click()
   await page.getByRole('link', { name: 'index.html' }).click()
   const content = page.getByRole('group', { name: 'Content' })

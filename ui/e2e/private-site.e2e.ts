@@ -99,7 +99,7 @@ test.describe('on localhost, where no cookie is shared', () => {
 
     await page.goto(`${appliance.url}/projects/${site.id}/deployments`)
     await page.getByRole('table').getByRole('link').first().click()
-    await page.getByRole('link', { name: 'Preview' }).click()
+    await page.getByRole('link', { name: /^Open #/ }).click()
     await expect(page.getByRole('heading', { name: 'Handbook' })).toBeVisible()
   })
 })

@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => app.close())
 
 async function healthShown(as = ADMIN): Promise<string> {
-  const html = await (await browser.open('/', { as })).text()
+  const html = await (await browser.open('/?view=list', { as })).text()
   const [, row = ''] = html.split('<tbody')
   return row.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ')
 }

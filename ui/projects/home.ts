@@ -8,6 +8,7 @@ import { type Content, type Html, html } from '../components/html.ts'
 import { mainNav } from '../components/main-nav.ts'
 import type { Notice, Tone } from '../components/notice.ts'
 import { pagination } from '../components/pagination.ts'
+import { picture, siteIcon } from '../components/picture.ts'
 import { searchForm } from '../components/search-form.ts'
 import { type Column, table } from '../components/table.ts'
 import { time } from '../components/time.ts'
@@ -32,12 +33,19 @@ export type ProjectRow = {
   health: readonly HealthPoint[] | null
   /** Its page in the admin; null for people who may only view the site. */
   pageUrl: string | null
+  /** The address to give to others; null while nothing is published. */
+  address: string | null
+  pictureUrl: string | null
+  iconUrl: string | null
 }
+
+export type View = 'cards' | 'list'
 
 type HomePageProps = {
   user: PageUser
   /** One page of the projects that were found. */
   projects: readonly ProjectRow[]
+  view: View
   /** The search text; empty for all projects. */
   search: string
   page: number
@@ -52,7 +60,7 @@ type HomePageProps = {
   notices?: readonly Notice[]
 }
 
-/** The list of projects, searched by `q`. */
+/** The projects, as cards or as a list, searched by `q`. */
 export const homePage = (props: HomePageProps): Html =>
   appLayout(
     {
@@ -83,7 +91,8 @@ const isEmpty = ({ total, search }: HomePageProps): boolean => total === 0 && se
 
 const newProject = linkButton({ label: 'New project', href: '/projects/new' })
 
-const found = ({ projects, search, page, pages, total }: HomePageProps): Html => html`
+const found = ({ projects, view, search, page, pages, total }: HomePageProps): Html => html`
+  ${viewLinks(view, search)}
   ${searchForm(
     'Projects',
     field({
@@ -100,10 +109,46 @@ const found = ({ projects, search, page, pages, total }: HomePageProps): Html =>
   ${
     projects.length === 0
       ? html`<p class="muted">No project has “${search}” in its name.</p>`
-      : table<ProjectRow>({ caption: 'Projects', rows: projects, columns: columnsFor(projects) })
+      : view === 'cards'
+        ? html`<ul class="card-grid" aria-label="Projects" role="list">${projects.map(projectCard)}</ul>`
+        : table<ProjectRow>({ caption: 'Projects', rows: projects, columns: columnsFor(projects) })
   }
   ${pagination({ page, pages, total, hrefOf: (to) => `/${queryText({ q: search, page: to })}` })}
 `
+
+const viewLinks = (view: View, search: string): Html => html`
+  <div class="actions" role="group" aria-label="View">
+    ${(['cards', 'list'] as const).map(
+      (one) => html`
+        <a href=${`/${queryText({ q: search, view: one })}`} aria-current=${one === view ? 'true' : undefined}
+          class="btn btn-quiet btn-small">${one === 'cards' ? 'Cards' : 'List'}</a>
+      `,
+    )}
+  </div>
+`
+
+const projectCard = (project: ProjectRow): Html => html`
+  <li>
+    ${picture({ name: project.displayName, src: project.pictureUrl, size: 'large' })}
+    <div>${nameOf(project)}</div>
+    <div class="facts muted small">
+      ${visibilityBadge(project.isPublic)}
+      ${project.pageUrl !== null && time(project.lastDeploymentAt, 'Not published')}
+      ${project.health !== null && healthCell(project)}
+    </div>
+    <div class="actions">${siteActions(project)}</div>
+  </li>
+`
+
+/** The way to the site, and its address for others. */
+const siteActions = ({ displayName, url, address }: ProjectRow): Html =>
+  url === null || address === null
+    ? html`<span class="muted">Not published</span>`
+    : html`
+        <a class="btn btn-secondary btn-small" href=${url} aria-label=${`Open ${displayName}`}>Open</a>
+        <button type="button" class="btn btn-quiet btn-small" data-copy=${address} hidden
+          aria-label=${`Copy address of ${displayName}`}>Copy address</button>
+      `
 
 const noProjects = ({ panel }: HomePageProps): Html =>
   panel === null
@@ -124,12 +169,7 @@ const COLUMNS: Column<ProjectRow>[] = [
   {
     label: 'Project',
     cell: (project) => html`
-      ${
-        project.pageUrl === null
-          ? html`<strong>${titleOf(project)}</strong>`
-          : html`<a href=${project.pageUrl}><strong>${titleOf(project)}</strong></a>`
-      }
-      ${hasOwnTitle(project) && html`<div class="muted small">${fullName(project)}</div>`}
+      <div class="pictured">${siteIcon(project.displayName, project.iconUrl)}<div>${nameOf(project)}</div></div>
     `,
   },
   { label: 'Visibility', cell: (project) => visibilityBadge(project.isPublic) },
@@ -141,12 +181,18 @@ const COLUMNS: Column<ProjectRow>[] = [
   {
     label: 'Site',
     align: 'end',
-    cell: (project) =>
-      project.url === null
-        ? html`<span class="muted">Not published</span>`
-        : html`<a href=${project.url} aria-label=${`Visit ${titleOf(project)}`}>Visit</a>`,
+    cell: (project) => html`<div class="actions">${siteActions(project)}</div>`,
   },
 ]
+
+const nameOf = (project: ProjectRow): Html => html`
+  ${
+    project.pageUrl === null
+      ? html`<strong>${titleOf(project)}</strong>`
+      : html`<a href=${project.pageUrl}><strong>${titleOf(project)}</strong></a>`
+  }
+  ${hasOwnTitle(project) && html`<div class="muted small">${fullName(project)}</div>`}
+`
 
 /** Two owners may each have a project of one name. */
 const titleOf = (project: ProjectRow): string =>

@@ -13,10 +13,11 @@ import { card } from '../components/card.ts'
 import { barChart, countOf } from '../components/chart.ts'
 import { type Content, type Html, html } from '../components/html.ts'
 import { notice } from '../components/notice.ts'
+import { picture } from '../components/picture.ts'
 import { roleLabel } from '../components/role.ts'
 import { type Column, table } from '../components/table.ts'
 import { day, time } from '../components/time.ts'
-import { deploymentLink, deploymentTable } from '../deployments/deployment-table.ts'
+import { deploymentLink, deploymentTable, type PictureAddresses } from '../deployments/deployment-table.ts'
 import { type PublishPageProps, publishCards } from '../deployments/publish.ts'
 import { waitingForFirst } from '../deployments/publish-panel.ts'
 import { projectFrame, projectHref } from '../frame/project-frame.ts'
@@ -33,6 +34,9 @@ type ProjectPageProps = PublishPageProps & {
   refused?: Failed | undefined
   /** Newest first. */
   deployments: readonly DeploymentView[]
+  /** Those of the deployments, by id, and that of what is live. */
+  pictures?: PictureAddresses | undefined
+  pictureUrl?: string | null
   deploymentCount: number
   /** The visits of the last days, for people who may see them. */
   visits?: Visits | undefined
@@ -106,7 +110,10 @@ const published = (props: ProjectPageProps): Html => html`
     },
     props.aliases.length === 0
       ? html`<p class="muted">Nothing is live: no alias points at a deployment.</p>`
-      : table<AliasView>({ caption: 'Live aliases', rows: liveRows(props.aliases), columns: COLUMNS }),
+      : html`
+          ${picture({ name: props.project.displayName, src: props.pictureUrl ?? null, size: 'large' })}
+          ${table<AliasView>({ caption: 'Live aliases', rows: liveRows(props.aliases), columns: COLUMNS })}
+        `,
   )}
   ${card(
     {
@@ -116,7 +123,7 @@ const published = (props: ProjectPageProps): Html => html`
         <a href=${projectHref(props.project.id, '/deployments')}>All ${props.deploymentCount}</a>
       `,
     },
-    deploymentTable(props.deployments),
+    deploymentTable(props.deployments, { pictures: props.pictures }),
   )}
   ${previewsCard(props)}
   ${props.visits !== undefined && visits(props.project.id, props.visits)}

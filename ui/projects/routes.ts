@@ -10,6 +10,7 @@ import { type AttentionItem, attentionOf, listAttention } from '../../src/module
 import { authorize, type Grant, mayDo } from '../../src/modules/auth/authorize.ts'
 import { purgeProject } from '../../src/modules/cdn/service.ts'
 import { lastDeploymentTimes } from '../../src/modules/deployments/latest.ts'
+import { picturedDeployments, picturedProjects } from '../../src/modules/deployments/pictured.ts'
 import { listDeployments } from '../../src/modules/deployments/service.ts'
 import { listProjectNames, type ProjectView, pageOfProjects } from '../../src/modules/projects/service.ts'
 import { getSetQuota } from '../../src/modules/quotas/service.ts'
@@ -19,9 +20,10 @@ import { suspendedKeysNotice } from '../components/key-fate.ts'
 import { newProjectPanel, publishing } from '../deployments/panel-props.ts'
 import { pageNumberOf, UNREAD_BODY } from '../frame/form.ts'
 import { expectedFailure, queryOf, redirectTo, viewerOf, visitUrl } from '../frame/page-request.ts'
+import { picturesOf } from '../frame/pictures.ts'
 import { doneNotice, type Failed, type Intent, lookAt, submitProjectForm } from '../frame/project-request.ts'
 import { projectHealth } from './health.ts'
-import { type HealthPoint, homePage, type ProjectRow } from './home.ts'
+import { type HealthPoint, homePage, type ProjectRow, type View } from './home.ts'
 import { projectPage, type Visits } from './project.ts'
 
 /** The list of projects, a new one, its overview, and publishing to it. */
@@ -51,16 +53,31 @@ async function showHome(ctx: Context, request: Request): Promise<Response> {
   const times = lastDeploymentTimes(ctx, ids)
   const healthOf = projectHealth(ctx, caller, ids)
   const productions = productionAliases(ctx, ids)
+  const view = viewAsked(request)
+  const pictures = picturesOf(ctx, request)
+  const pictured = picturedProjects(ctx, ids)
+  const rows = projects.map((project) => {
+    const row = rowOf(ctx, caller, project, {
+      at: times.get(project.id) ?? null,
+      health: healthOf(project.id),
+    })
+    const shown = row.pageUrl === null ? undefined : pictured.get(project.id)
+    return {
+      ...row,
+      address: project.url,
+      url: visitUrlOf(ctx, request, project, productions.get(project.id)),
+      pictureUrl: view === 'cards' ? pictures.of(shown) : null,
+      iconUrl: pictures.icon(shown),
+    }
+  })
   const attention = await listAttention(ctx, grant)
-  return page(
+  const answer = pictures.page(
     homePage({
       user,
       attention,
       namesById: namesOf(ctx, grant, attention),
-      projects: projects.map((project) => ({
-        ...rowOf(ctx, caller, project, { at: times.get(project.id) ?? null, health: healthOf(project.id) }),
-        url: visitUrlOf(ctx, request, project, productions.get(project.id)),
-      })),
+      projects: rows,
+      view,
       search,
       ...place,
       panel: creatorGrant(ctx, caller) === undefined ? null : newProjectPanel(ctx, user.email),
@@ -70,6 +87,17 @@ async function showHome(ctx: Context, request: Request): Promise<Response> {
       ],
     }),
   )
+  if (queryOf(request, 'view') === view) answer.headers.append('set-cookie', `svc_view=${view}${VIEW_COOKIE}`)
+  return answer
+}
+
+const VIEW_COOKIE = '; Path=/; Max-Age=31536000; SameSite=Lax; HttpOnly'
+
+/** How the projects are shown: as asked, else as the last time. */
+function viewAsked(request: Request): View {
+  const [, remembered] = /(?:^|;)\s*svc_view=(\w+)/.exec(request.headers.get('cookie') ?? '') ?? []
+  const asked = queryOf(request, 'view') ?? remembered
+  return asked === 'list' ? 'list' : 'cards'
 }
 
 function namesOf(ctx: Context, grant: Grant, items: readonly AttentionItem[]): ReadonlyMap<string, string> {
@@ -106,7 +134,7 @@ function rowOf(
   caller: Caller,
   project: ProjectView,
   { at, health }: { at: string | null; health: readonly HealthPoint[] },
-): ProjectRow {
+): Omit<ProjectRow, 'address' | 'pictureUrl' | 'iconUrl'> {
   const mayRead = mayDo(ctx, caller, 'project:read', project.id)
   return {
     ...project,
@@ -151,9 +179,14 @@ async function showProject(ctx: Context, request: Request, id: string, failed?: 
     ...{ projectId: project.id, limit: '50', sort: 'updatedAt' },
   })
   const latest = listDeployments(ctx, grant, { projectId: project.id, limit: LATEST })
-  return page(
+  const pictures = picturesOf(ctx, request)
+  const ids = latest.data.map((deployment) => deployment.id)
+  const pictured = picturedDeployments(ctx, ids)
+  return pictures.page(
     projectPage({
       ...looking,
+      pictureUrl: pictures.of(picturedProjects(ctx, [project.id]).get(project.id)),
+      pictures: Object.fromEntries(ids.map((one) => [one, pictures.of(pictured.get(one))])),
       project: { ...project, url: visitUrlOf(ctx, request, project, primaryOf(ctx, project, aliases)) },
       aliases,
       aliasCount: pagination.total,

@@ -31,6 +31,9 @@ export const projects: ProjectRow[] = [
       { tone: 'warn', label: 'Newest not live', page: 'deployments' },
     ],
     pageUrl: '/projects/p1',
+    address: 'https://production--website--acme.sites.example.com/',
+    pictureUrl: '/_svc/picture/ticket/',
+    iconUrl: '/_svc/picture/ticket/favicon.ico',
   },
   {
     id: 'p2',
@@ -42,6 +45,9 @@ export const projects: ProjectRow[] = [
     lastDeploymentAt: null,
     health: null,
     pageUrl: null,
+    address: 'https://handbook.example.com/',
+    pictureUrl: null,
+    iconUrl: null,
   },
 ]
 
@@ -59,6 +65,7 @@ const project: ProjectView = {
   privateSiteResponse: null,
   previewDays: 7,
   url: 'https://production--website--acme.sites.example.com/',
+  icon: null,
   role: 'owner',
   createdAt: '2026-01-15T10:00:00.000Z',
   updatedAt: at,
@@ -145,6 +152,7 @@ const deployment = (id: string, commitSha: string, createdAt: string): Deploymen
   totalSize: 18_400_000,
   aliases: commitSha === sha ? ['production'] : [],
   preview: null,
+  icon: null,
   urls: {
     sha: `${apiUrl}/repo/acme/website/${commitSha}/`,
     preview: `https://${commitSha.slice(0, 12)}--website--acme.sites.example.com`,
@@ -204,6 +212,7 @@ export const settings: Settings = {
   requireProjectMembership: { value: true, source: 'environment' },
   allowPublicSignups: { value: false, source: 'default' },
   privateSiteResponse: { value: 'not_found', source: 'database' },
+  pictures: { value: true, source: 'default' },
 }
 export const user = {
   id: 'u2',

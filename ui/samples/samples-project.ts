@@ -40,7 +40,7 @@ import {
 } from './sample-data.ts'
 import { sampleNoRouting, sampleReport, sampleRouting } from './sample-report.ts'
 
-const list = { search: '', page: 1, pages: 1 }
+const list = { view: 'cards' as const, search: '', page: 1, pages: 1 }
 
 const compared = {
   ...owner,
@@ -116,6 +116,7 @@ const compareSamples = [
 ]
 export const projectSamples = [
   sample('home', homePage, { ...list, user: admin, projects, total: 2, panel }),
+  sample('home-list', homePage, { ...list, view: 'list', user: admin, projects, total: 2, panel }),
   sample('home-empty', homePage, { ...list, user: admin, projects: [], total: 0, panel }),
   sample('home-member', homePage, { ...list, user: member, projects: [], total: 0, panel: null }),
   sample('home-none-found', homePage, {
@@ -189,12 +190,23 @@ export const projectSamples = [
   sample('deployments', deploymentsPage, {
     ...owner,
     found: { data: deployments, pagination: { ...one, pages: 3 } },
+    ways: Object.fromEntries(
+      deployments.map(({ id, aliases, urls }) => [
+        id,
+        {
+          openUrl: urls.version,
+          compareWith: 11,
+          promotion: aliases.length === 0 ? { isBack: true } : null,
+        },
+      ]),
+    ),
     filters: { branch: 'main', commitSha: '', alias: '' },
     aliasNames: ['production'],
   }),
   sample('deployments-empty', deploymentsPage, {
     ...owner,
     found: none,
+    ways: {},
     filters: { branch: '', commitSha: '', alias: '' },
     aliasNames: [],
   }),

@@ -296,6 +296,7 @@ function submitSettings(ctx: Context, request: Request): Promise<Response> {
     intents: {
       membership: save((form) => ({ requireProjectMembership: form.isTicked('requireProjectMembership') })),
       registration: save((form) => ({ allowPublicSignups: form.isTicked('allowPublicSignups') })),
+      pictures: save((form) => ({ pictures: form.isTicked('pictures') })),
       'private-sites': save((form) => ({ privateSiteResponse: form.text('privateSiteResponse') })),
     },
     show: (failed) => showSettings(ctx, request, failed),

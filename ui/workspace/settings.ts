@@ -13,12 +13,12 @@ type WorkspaceSettingsPageProps = WorkspacePageBase & {
   failed?: Failed | undefined
 }
 
-/** The switches of the workspace. Sends `membership`, `registration` or `private-sites`. */
+/** The switches of the workspace. Sends `membership`, `registration`, `private-sites` or `pictures`. */
 export const workspaceSettingsPage = (props: WorkspaceSettingsPageProps): Html =>
   workspaceFrame(
     props,
     { place: 'settings', title: 'Settings', about: 'Who has access to the sites of this workspace.' },
-    html`${membership(props)} ${registration(props)} ${privateSites(props)}`,
+    html`${membership(props)} ${registration(props)} ${privateSites(props)} ${pictures(props)}`,
   )
 
 const membership = ({ settings, failed }: WorkspaceSettingsPageProps): Html =>
@@ -50,6 +50,20 @@ const registration = ({ settings, failed }: WorkspaceSettingsPageProps): Html =>
       hint: 'Otherwise accounts are created by invitation and by administrators. New accounts have the role member.',
       setting: settings.allowPublicSignups,
       variable: null,
+      failed,
+    }),
+  )
+
+const pictures = ({ settings, failed }: WorkspaceSettingsPageProps): Html =>
+  card(
+    { id: 'site-pictures', title: 'Pictures', about: 'How sites are recognised on these pages.' },
+    switchForm({
+      intent: 'pictures',
+      name: 'pictures',
+      label: 'Show small pictures of the sites',
+      hint: 'Each is the site itself, made small: its scripts run, cut off from everything but its own files. Otherwise its first letter is shown.',
+      setting: settings.pictures,
+      variable: 'PICTURES',
       failed,
     }),
   )

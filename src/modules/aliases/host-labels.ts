@@ -5,7 +5,7 @@ import { isHostMapped } from '../domains/mapped-hosts.ts'
 import { findLabelOf, hasLabel, insertLabel, type LabelTarget, moveNewestLabel } from './queries.ts'
 
 export {
-  findPrimaryLabel,
+  findPrimary,
   isAliasLabel,
   listAliasesOf,
   listLabelsOf,

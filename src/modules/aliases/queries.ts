@@ -253,13 +253,16 @@ export const listLabelsOf = (db: Db, deploymentIds: readonly string[]): VersionL
     .all(JSON.stringify(deploymentIds))
     .map((row) => ({ ...row, isLatest: row.isLatest === 1 }))
 
-/** Host label of the alias `production`, or of the oldest alias; undefined if there is none. */
-export const findPrimaryLabel = (db: Db, projectId: string): string | undefined =>
-  prepared<{ label: string }>(
+/** What the alias `production`, or the oldest alias, shows, and its host label; undefined if there is none. */
+export const findPrimary = (db: Db, projectId: string): Primary | undefined =>
+  prepared<Primary>(
     db,
-    `SELECT label FROM aliases JOIN host_labels ON alias_id = aliases.id WHERE project_id = ?
-     ORDER BY name <> 'production', created_at LIMIT 1`,
-  ).get(projectId)?.label
+    `SELECT l.label, d.icon, a.deployment_id AS deploymentId, a.base_path AS basePath
+     FROM aliases a JOIN host_labels l ON l.alias_id = a.id JOIN deployments d ON d.id = a.deployment_id
+     WHERE a.project_id = ? ORDER BY a.name <> 'production', a.created_at LIMIT 1`,
+  ).get(projectId) ?? undefined
+
+type Primary = { label: string; icon: string | null; deploymentId: string; basePath: string }
 
 /** Labels of the aliases that everybody may see, the oldest first. */
 export function listPublicAliasLabels(db: DbOrTx): string[] {

@@ -59,6 +59,7 @@ export const deploymentView = t.Object({
   fileCount: t.Number(),
   totalSize: t.Number(),
   preview: orNull(t.String({ description: 'The preview that it was published as' })),
+  icon: orNull(t.String({ description: 'The path of the icon of its start page' })),
   aliases: t.Array(t.String()),
   urls: t.Object({ sha: t.String(), preview: t.String(), version: t.String(), alias: textOrNull }),
   createdBy: actorView,

@@ -154,6 +154,10 @@ function ofNamed(db: DbOrTx, { owner, repo }: DeploymentFilter): SQL | undefined
   )
 }
 
+export function forgetIcon(db: Db, deploymentId: string, path: string): void {
+  prepared(db, 'UPDATE deployments SET icon = NULL WHERE id = ? AND icon = ?').run(deploymentId, path)
+}
+
 export const listNames = (db: Db, ids: readonly string[]): (Named & { id: string })[] =>
   prepared<Named & { id: string }>(
     db,

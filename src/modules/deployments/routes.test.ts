@@ -76,6 +76,7 @@ describe('GET /api/deployments/:id', () => {
       totalSize: 11,
       aliases: ['staging'],
       preview: null,
+      icon: null,
       urls: {
         sha: `http://localhost:3000/repo/Acme/docs/${shaOf('a')}/`,
         preview: 'http://aaaaaaaaaaaa--docs--acme.localhost:3000',

@@ -27,6 +27,7 @@ import {
   findDeployment,
   findDeploymentByNumber,
   findDeploymentRecord,
+  forgetIcon,
   listAssets,
   listDeploymentRecords,
   listNames,
@@ -167,6 +168,7 @@ export function deleteAsset(ctx: Context, grant: Grant, id: string): void {
       throw noSuchAsset()
     deleteAssetRow(tx, id)
     recountDeployment(tx, asset.deploymentId, ctx.now())
+    forgetIcon(ctx.db, asset.deploymentId, asset.path)
     if (isRoutingFile(asset.path)) recompileRouting(ctx, asset.deploymentId)
     audit(ctx, tx, grant.actor, {
       action: 'asset.delete',
@@ -228,7 +230,7 @@ function viewsOf(ctx: Context, records: readonly DeploymentRecord[]): Deployment
 function publicFields(record: DeploymentRecord) {
   const { id, projectId, owner, repo, number, title, commitSha, version, baseSha, branch, description } =
     record
-  const { workflowName, workflowRunId, fileCount, totalSize, preview } = record
+  const { workflowName, workflowRunId, fileCount, totalSize, preview, icon } = record
   return {
     id,
     projectId,
@@ -246,6 +248,7 @@ function publicFields(record: DeploymentRecord) {
     fileCount,
     totalSize,
     preview,
+    icon,
   }
 }
 

@@ -33,7 +33,7 @@ async function fullProject(app: TestApp, repo: string): Promise<string> {
       .run(...values.map((v) => v ?? null))
   const asset = sqlite.query<{ id: string }, []>('SELECT blob_id AS id FROM assets LIMIT 1').get()
   add('assets', "?1 || i, ?1, 'f' || i, ?2, 1", deploymentId, asset?.id)
-  add('alias_history', "?1 || i, ?1, ?2, 'x', '', 'operator', i, 'move', 1", aliasId, deploymentId)
+  add('alias_history', "?1 || i, ?1, ?2, 'x', '', 'operator', i, 'move', 1, i", aliasId, deploymentId)
   add('records (schema_id, id, data, created_at, updated_at)', "?, i, '{}', i, i", String(schema.body['id']))
   add('record_uniques', "?, 'email', i, i", String(schema.body['id']))
   add(

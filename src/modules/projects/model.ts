@@ -121,6 +121,7 @@ export const projectView = t.Object({
   htmlHandling: htmlHandlingOrNull,
   indexing,
   url: orNull(t.String()),
+  icon: orNull(t.String({ description: 'A path of what `url` shows' })),
   role: orNull(projectRole),
   createdAt: t.String(),
   updatedAt: t.String(),

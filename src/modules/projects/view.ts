@@ -1,15 +1,17 @@
 import type { Caller, Context } from '../../context.ts'
 import { isoTime } from '../../domain/iso-time.ts'
-import { findPrimaryLabel } from '../aliases/host-labels.ts'
+import { findPrimary } from '../aliases/host-labels.ts'
 import { authorize } from '../auth/authorize.ts'
 import type { ProjectView } from './model.ts'
 import type { Project } from './queries.ts'
 
 export function viewFor(ctx: Context, caller: Caller, project: Project): ProjectView {
   const { createdAt, updatedAt, ...rest } = project
+  const shown = findPrimary(ctx.db, project.id)
   return {
     ...rest,
-    url: primaryUrl(ctx, project.id),
+    url: shown === undefined ? null : urlOf(ctx, shown.label),
+    icon: shown?.icon ?? null,
     role: authorize(ctx, caller, 'project:see', { projectId: project.id }, true).role,
     createdAt: isoTime(createdAt),
     updatedAt: isoTime(updatedAt),
@@ -18,6 +20,8 @@ export function viewFor(ctx: Context, caller: Caller, project: Project): Project
 
 /** Where visitors find the project: at its alias `production`, else its oldest; null while nothing is published. */
 export function primaryUrl(ctx: Context, projectId: string): string | null {
-  const label = findPrimaryLabel(ctx.db, projectId)
-  return label === undefined ? null : ctx.siteUrl(`${label}.${ctx.config.baseDomain}`)
+  const shown = findPrimary(ctx.db, projectId)
+  return shown === undefined ? null : urlOf(ctx, shown.label)
 }
+
+const urlOf = (ctx: Context, label: string): string => ctx.siteUrl(`${label}.${ctx.config.baseDomain}`)

@@ -14,6 +14,7 @@ export const settingsView = t.Object({
   requireProjectMembership: setting(t.Boolean()),
   allowPublicSignups: setting(t.Boolean()),
   privateSiteResponse: setting(response),
+  pictures: setting(t.Boolean({ description: 'Whether the admin shows small pictures of sites' })),
 })
 export type Settings = Static<typeof settingsView>
 
@@ -21,5 +22,6 @@ export const settingsPatchBody = t.Object({
   requireProjectMembership: t.Optional(t.Boolean({ examples: [true] })),
   allowPublicSignups: t.Optional(t.Boolean()),
   privateSiteResponse: t.Optional(response),
+  pictures: t.Optional(t.Boolean()),
 })
 export type SettingsPatch = InputOf<typeof settingsPatchBody>

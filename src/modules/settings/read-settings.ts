@@ -15,7 +15,7 @@ export function readSettings(ctx: Context): Settings {
 
 function loadSettings(ctx: Context): Settings {
   const rows = readSettingRows(ctx.db.orm)
-  const { requireProjectMembership, privateSiteResponse } = ctx.config
+  const { requireProjectMembership, privateSiteResponse, pictures } = ctx.config
   const stored = (key: string): string | undefined => rows.get(key)
   return {
     requireProjectMembership: pick(
@@ -25,6 +25,7 @@ function loadSettings(ctx: Context): Settings {
     ),
     allowPublicSignups: pick(null, asBoolean(stored('allowPublicSignups')), false),
     privateSiteResponse: pick(privateSiteResponse, asResponse(stored('privateSiteResponse')), 'not_found'),
+    pictures: pick(pictures, asBoolean(stored('pictures')), true),
   }
 }
 

@@ -19,6 +19,7 @@ test('the defaults, and the database overriding them', async () => {
     requireProjectMembership: { value: false, source: 'default' },
     allowPublicSignups: { value: false, source: 'default' },
     privateSiteResponse: { value: 'not_found', source: 'default' },
+    pictures: { value: true, source: 'default' },
   }
   expect((await root('GET')).body).toEqual(defaults)
   const changed = await root('PATCH', { allowPublicSignups: true, privateSiteResponse: 'login', unknown: 1 })
@@ -46,6 +47,7 @@ test.each([
   [{ requireProjectMembership: 'yes' }],
   [{ allowPublicSignups: null }],
   [{ privateSiteResponse: 'redirect' }],
+  [{ pictures: 'off' }],
   [[]],
 ])('400 for %j', async (body) => {
   await start()

@@ -51,6 +51,7 @@ export type DeploymentPatch = Partial<
     | 'branch'
     | 'description'
     | 'title'
+    | 'icon'
     | 'workflowName'
     | 'workflowRunId'
     | 'committedAt'

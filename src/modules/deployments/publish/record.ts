@@ -16,6 +16,7 @@ import { compileRouting } from '../routing/compile.ts'
 import type { UploadedFile } from '../upload/files.ts'
 import { insertWaiting } from '../variants/queries.ts'
 import { recordChecks, type SentChecks } from './checks.ts'
+import { findIcon } from './icon.ts'
 import { type Plan, planPublish } from './plan.ts'
 import type { Publication } from './publication.ts'
 import {
@@ -64,7 +65,9 @@ export function recordPublication(
   recordBlobs(ctx, files, stored)
   const before = findNewestVersion(tx, project.id, publication.commitSha)
   const plan = planPublish(ctx, before, { files, below: replacedBelow(publication) })
-  const { deployment, assets, fresh } = recordVersion(ctx, tx, { actor, project, publication }, plan, files)
+  const recorded = recordVersion(ctx, tx, { actor, project, publication }, plan, files)
+  const { assets, fresh } = recorded
+  const deployment = withIcon(ctx, tx, recorded.deployment)
   const isWaiting = fresh.some(({ sizeBytes }) => isCompressedSize(sizeBytes))
   if (isWaiting) insertWaiting(ctx.db, [deployment.id])
   if (plan.kind === 'new' || files.some(({ path }) => isRoutingFile(path))) compileRouting(ctx, deployment.id)
@@ -86,6 +89,12 @@ export function recordPublication(
   const { alias, move } = released.waiting === null ? released : { alias: null, move: null }
   tellOfPublish(ctx, tx, actor, { project, deployment, alias, move, isNew: plan.kind === 'new' })
   return { project, deployment, assets, isWaiting, released }
+}
+
+function withIcon(ctx: Context, tx: DbOrTx, deployment: DeploymentRow): DeploymentRow {
+  const icon = findIcon(ctx, deployment.id, deployment.basePath)
+  if (icon !== deployment.icon) updateDeployment(tx, deployment.id, { icon })
+  return { ...deployment, icon }
 }
 
 const ACTIONS = {
