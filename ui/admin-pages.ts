@@ -2,12 +2,14 @@ import { Elysia } from 'elysia'
 import type { Context } from '../src/context.ts'
 import type { Explainer } from '../src/modules/explain/service.ts'
 import { aliasPages } from './aliases/routes.ts'
+import { commandPages } from './commands/routes.ts'
 import { recordPages } from './data/record-routes.ts'
 import { dataPages } from './data/routes.ts'
 import { deploymentPages } from './deployments/routes.ts'
 import { domainPages } from './domains/routes.ts'
 import { trafficPages } from './domains/traffic-routes.ts'
 import { peoplePages } from './people/routes.ts'
+import { insightPages } from './projects/insight-routes.ts'
 import { projectPages } from './projects/routes.ts'
 import { settingsPages } from './projects/settings-routes.ts'
 import { releasePages } from './releases/routes.ts'
@@ -25,7 +27,9 @@ import { workspacePages } from './workspace/routes.ts'
 /** Projects and the workspace. Each page needs the same access as the corresponding API call. */
 export const adminPages = (ctx: Context, explainer: Explainer) =>
   new Elysia()
+    .use(commandPages(ctx))
     .use(projectPages(ctx))
+    .use(insightPages(ctx))
     .use(deploymentPages(ctx))
     .use(aliasPages(ctx))
     .use(rulesPages(ctx))

@@ -6,6 +6,7 @@ export const PROJECT_ACTIONS = {
   'project:see': 'guest',
   'project:read': 'viewer',
   'permission:read': 'viewer',
+  'attention:read': 'viewer',
   'deployment:create': 'contributor',
   'alias:write': 'contributor',
   'preview:end': 'contributor',
@@ -39,6 +40,7 @@ export const WORKSPACE_ACTIONS = {
   'account:use': 'signed_in',
   /** Lists that contain only what the caller may see. */
   'project:list': 'any_credential',
+  'attention:list': 'any_credential',
   /** What an invitation link leads to: the token in the path is the credential. */
   'invitation:see': 'anybody',
 } as const
@@ -145,6 +147,9 @@ export function roleOfAsker(asker: Asker, role: ProjectRole | null): ProjectRole
   return role
 }
 
+/** What nobody reads on a site host, whatever their role. contract 17.13. */
+const ADMIN_HOST_READS: ReadonlySet<Action> = new Set(['attention:list', 'attention:read'])
+
 /** Contributors wrote the page on a site host, so a session there only reads its own project, as viewer at most. */
 function decideOnSite(
   question: AccessQuestion,
@@ -153,7 +158,8 @@ function decideOnSite(
 ): Decision {
   const { action, isRead, exists } = question
   const only = 'On a site this works only with an API key: use the admin host'
-  if (!isRead || !exists || place !== 'own_site') return deny('admin_host_only', null, only)
+  const isShown = isRead && exists && place === 'own_site' && !ADMIN_HOST_READS.has(action)
+  if (!isShown) return deny('admin_host_only', null, only)
   if (action === 'project:list') return allow(null, 'Lists show what the caller may see')
   if (isWorkspaceAction(action)) return deny('admin_host_only', null, only)
   const role = lowerRole(globalRole === 'admin' ? 'viewer' : question.role, 'viewer')

@@ -20,7 +20,7 @@ import { createApi } from './endpoints.ts'
  */
 
 type Expected = 'allowed' | 401 | 403 | 404 | 'ADMIN_HOST_ONLY'
-type Situation = { host: HostName; isGated: boolean; isRead: boolean }
+type Situation = { host: HostName; isGated: boolean; isRead: boolean; isAdminHostOnly: boolean }
 
 let world: World
 beforeAll(async () => {
@@ -83,8 +83,9 @@ function expectedAtHome(who: Who, { globalRole, role }: Extract<Actor, { kind: '
 function expectedOnSite(
   who: Who,
   { globalRole, role }: Extract<Actor, { kind: 'person' }>,
-  { host, isRead }: Situation,
+  { host, isRead, isAdminHostOnly }: Situation,
 ): Expected {
+  if (isAdminHostOnly) return 'ADMIN_HOST_ONLY'
   if (who === 'any credential' && isRead) return 'allowed'
   if (!isRole(who) || !isRead || host === 'other') return 'ADMIN_HOST_ONLY'
   if (globalRole !== 'admin' && role === null) return 404
@@ -111,7 +112,9 @@ test.each(ACCESS_TABLE.map(([route, who, content]) => ({ route, who, content }))
       for (const host of HOSTS)
         for (const name of ACTOR_NAMES) {
           const isRead = route.startsWith('GET ')
-          const expected = expectedOf(who, ACTORS[name], { host, isGated: state.isGated, isRead })
+          const isAdminHostOnly = content?.isAdminHostOnly === true
+          const situation = { host, isGated: state.isGated, isRead, isAdminHostOnly }
+          const expected = expectedOf(who, ACTORS[name], situation)
           const answer = await world.call(name, host, requestOf(route, world.ids, content))
           const outcome = await outcomeOf(answer, content?.orMissing === true && expected === 'allowed')
           if (outcome !== expected)

@@ -29,6 +29,8 @@ export type Content = {
   query?: string
   /** An allowed call may return 404, because the thing in the path is the caller's own and not everybody has one. */
   orMissing?: true
+  /** A session on a site host may not even read it there. contract 17.13 */
+  isAdminHostOnly?: true
 }
 
 /**
@@ -160,7 +162,12 @@ export const ACCESS_TABLE: [route: string, who: Who, content?: Content][] = [
   ['GET /api/logs/tail', 'global admin'],
   ['GET /api/analytics', 'global admin'],
   ['GET /api/projects/:projectId/analytics', 'admin'],
+  ['GET /api/projects/:projectId/errors', 'admin'],
   ['GET /api/projects/:projectId/missing', 'admin'],
+  ['GET /api/projects/:projectId/logs', 'admin'],
+  ['GET /api/projects/:projectId/logs/tail', 'admin'],
+  ['GET /api/attention', 'any credential', { isAdminHostOnly: true }],
+  ['GET /api/projects/:projectId/attention', 'viewer', { isAdminHostOnly: true }],
   ['GET /api/storage', 'global admin'],
   ['GET /api/machines', 'global admin'],
   ['GET /api/backups', 'global admin'],
@@ -225,6 +232,7 @@ export const ACCESS_TABLE: [route: string, who: Who, content?: Content][] = [
   ['GET /api/deployments/:deploymentId/files', 'viewer'],
   ['GET /api/deployments/:deploymentId/routing', 'viewer'],
   ['GET /api/deployments/:deploymentId/report', 'viewer'],
+  ['GET /api/projects/:projectId/deployments/:number', 'viewer'],
   ['DELETE /api/deployments/:deploymentId', 'admin'],
   [
     'POST /api/deployments',
