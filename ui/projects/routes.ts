@@ -77,6 +77,7 @@ const PER_PAGE = 25
 
 async function showHome(ctx: Context, request: Request): Promise<Response> {
   const { caller, user } = viewerOf(ctx, request)
+  if (user.isGuest) return redirectTo(303, '/account')
   const grant = authorize(ctx, caller, 'project:list', undefined, true)
   const search = queryOf(request, 'q')?.trim() ?? ''
   const asked = pageNumberOf(queryOf(request, 'page'))
