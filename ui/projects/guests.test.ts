@@ -44,7 +44,7 @@ test('a guest is led to their account, which leads nowhere into the admin', asyn
   expect(account).not.toContain('>Projects</a>')
   expect(account).toContain('acme/docs')
   for (const [path, status] of [
-    [`/projects/${projects[0]}`, 404],
+    [`/projects/${projects[0]}`, 403],
     ['/projects/new', 403],
     ['/keys', 403],
     ['/admin/users', 403],
