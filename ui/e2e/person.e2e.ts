@@ -58,6 +58,15 @@ for (const javaScriptEnabled of [true, false])
       const download = await downloading
       expect(download.suggestedFilename()).toMatch(/^svc-\d{8}T\d{6}Z\.backup$/)
       expect(readFileSync(await download.path()).toString('latin1', 0, 15)).toBe('svc-backup.json')
+      if (javaScriptEnabled) {
+        await page.goto(`${appliance.url}/account`)
+        const password = page.getByLabel('New password')
+        const show = page.getByRole('button', { name: 'Show password', exact: true })
+        await expect(password).toHaveAttribute('type', 'password')
+        await show.press('Enter')
+        await expect(show).toHaveAttribute('aria-pressed', 'true')
+        await expect(password).toHaveAttribute('type', 'text')
+      }
       await page.goto(`${appliance.url}/admin/health`)
       await expect(page.getByText(/downloaded by/)).toBeVisible()
     })
