@@ -245,11 +245,14 @@ describe('two-step sign-in', () => {
     codes = body['recoveryCodes'] as string[]
     expect([status, new Set([...codes, ...was]).size]).toEqual([200, codes.length + was.length])
     expect(codes).toHaveLength(10)
-    const by = async (one = '') => (await signIn('mia@example.com', { code: one })).status
-    expect([await by(was.at(-1)), await by(codes[0])]).toEqual([401, 200])
+    const enter = async (one = '') => (await signIn('mia@example.com', { code: one })).status
+    expect([await enter(was.at(-1)), await enter(codes[0])]).toEqual([401, 200])
     expect((await renew({ password: PASSWORD, code: codes[1] })).status).toBe(200)
-    expect(await by(codes[2])).toBe(401)
+    expect(await enter(codes[2])).toBe(401)
     expect(await refused({})).toEqual([400, 'Bad Request'])
+    const noted = "SELECT actor_name AS by FROM audit_log WHERE action = 'user.recovery-codes'"
+    const by = { by: 'mia@example.com' }
+    expect(app.ctx.db.sqlite.query(noted).all()).toEqual([by, by])
   })
 
   test('turning it off requires the password', async () => {
