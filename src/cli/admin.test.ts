@@ -99,6 +99,30 @@ describe('reset-mfa', () => {
   })
 })
 
+test('suspend and unsuspend say what they did, once, and are on record', async () => {
+  for (const email of ['ann@example.com', 'bea@example.com'])
+    await admin(['create', email], 'correct horse battery')
+  const run = async (verb: string) => {
+    const { code, err } = await admin([verb, 'Bea@Example.com'])
+    return [code, err.includes('bea@example.com') || err.includes('Bea@Example.com')]
+  }
+  expect(await run('suspend')).toEqual([0, true])
+  expect(ask('SELECT email FROM users WHERE suspended_at IS NOT NULL')).toEqual(['bea@example.com'])
+  expect(await run('suspend')).toEqual([1, true])
+  const last = await admin(['suspend', 'ann@example.com'])
+  expect([last.code, last.err]).toEqual([
+    1,
+    expect.stringContaining('The last administrator cannot be suspended'),
+  ])
+  expect(await run('unsuspend')).toEqual([0, true])
+  expect(await run('unsuspend')).toEqual([1, true])
+  expect(
+    ask(`SELECT actor_kind || ' ' || action FROM audit_log WHERE action LIKE 'user.%suspend' ORDER BY at`),
+  ).toEqual(['operator user.suspend', 'operator user.unsuspend'])
+  const unknown = await admin(['suspend', 'bob@example.com'])
+  expect([unknown.code, unknown.err]).toEqual([1, expect.stringContaining('no account for bob@example.com')])
+})
+
 test('reset-mfa makes no database', async () => {
   const { code, err } = await admin(['reset-mfa', 'ann@example.com'])
   expect([code, err]).toEqual([1, expect.stringContaining('there is no svc.db')])

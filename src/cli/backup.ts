@@ -3,6 +3,8 @@ import { messageOf } from '../domain/errors.ts'
 import { type BackupOptions, type BackupTarget, writeBackup } from '../platform/backup.ts'
 import { fileTarget } from '../platform/backup-file.ts'
 import { DatabaseLockedError } from '../platform/database-lock.ts'
+import { writeLastBackup } from '../platform/last-backup.ts'
+import { systemNow } from '../server/open-context.ts'
 import { type BackupPlace, backupPlace, exitCodeOf } from './backup-place.ts'
 import { type Command, CommandFailure, EXIT, UsageError } from './command.ts'
 import { isOfStore } from './on-workspace.ts'
@@ -39,6 +41,7 @@ that folder another way; it has to be put back after svc restore.`,
           contentsOf,
         }),
       )
+      writeLastBackup(config.dataDir, { at: systemNow(), how: 'command', by: null })
       const lacking = withContents ? '' : ', without contents'
       io.stderr.write(`wrote ${word}: ${files} files, ${Math.ceil(sizeBytes / 1e6)} MB${lacking}\n`)
       return EXIT.ok

@@ -20,8 +20,9 @@ export const isStray = (path: string): boolean =>
 
 const isPlainName = (name: string): boolean => !/^\.{0,2}$|[\\\p{Cc}]/u.test(name)
 
-/** Names in the data directory that belong to the server, with any suffix. */
-const OURS = /^(svc\.db|logs\.db|secret\.key|serve\.lock|reserve|backup-running|blobs|certs|tmp|lost\+found)/
+/** Names in the data directory that belong to the server, with any suffix, but what it makes to be fetched. */
+const OURS =
+  /^(svc\.db|logs\.db|secret\.key|serve\.lock|reserve|backup-running|last-backup|blobs|certs|tmp(?![/\\]download-)|lost\+found)/
 
 /** A backup in such a place would be mistaken for another file, by the server or by SQLite, or be cleaned up. */
 export function isPlaceOfServer(dataDir: string, file: string): boolean {

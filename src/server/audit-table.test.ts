@@ -198,6 +198,12 @@ test('POST /api/api-keys/:project key id/take-over of a suspended one is ["api-k
   expect((await call('POST /api/api-keys/:project key id/take-over')).actions).toEqual(['api-key.take-over'])
 })
 
+test('POST /api/users/:plain user id/reset-second-step of one who has one is ["user.reset-second-step"]', async () => {
+  runSql(world.app, "UPDATE users SET totp_secret = 'x'")
+  const { actions } = await call('POST /api/users/:plain user id/reset-second-step')
+  expect(actions).toEqual(['user.reset-second-step'])
+})
+
 function upload(fields: Record<string, string>): FormData {
   const data = new FormData()
   for (const [name, value] of Object.entries(fields)) data.set(name, value)

@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts'
-import { resetSecondStep } from '../modules/account/second-step.ts'
+import { resetSecondStepByEmail } from '../modules/account/second-step.ts'
 import { createOperatorKey } from '../modules/api-keys/service.ts'
 import { setPassword } from '../modules/auth/set-password.ts'
 import { createAccount } from '../modules/users/service.ts'
@@ -18,7 +18,7 @@ export const OPERATIONS = {
   'admin create': (ctx, { email = '', password = '' }) =>
     createAccount(ctx, { email, password, role: 'admin' }, OPERATOR),
   'admin reset-password': (ctx, { email = '', password = '' }) => setPassword(ctx, email, password, OPERATOR),
-  'admin reset-mfa': (ctx, { email = '' }) => resetSecondStep(ctx, { email }, OPERATOR),
+  'admin reset-mfa': (ctx, { email = '' }) => resetSecondStepByEmail(ctx, email, OPERATOR),
   'admin suspend': (ctx, { email = '' }) => suspendByEmail(ctx, email),
   'admin unsuspend': (ctx, { email = '' }) => unsuspendByEmail(ctx, email),
 } as const satisfies Record<string, Operation>

@@ -5,6 +5,7 @@ import { removeExpiredDevices } from '../modules/auth/device.ts'
 import { removeOldDevices } from '../modules/auth/known-devices.ts'
 import { removeExpiredOneTimeTokens } from '../modules/auth/one-time-tokens.ts'
 import { removeExpiredSessions } from '../modules/auth/sessions.ts'
+import { removeDownloads } from '../modules/backups/leftovers.ts'
 import {
   isBackupRunning,
   makeBackupWhenDue,
@@ -37,6 +38,7 @@ import { loadEndpoints } from './load-endpoints.ts'
 /** Starts the server's background work. Returns a function that stops it and waits for running work. */
 export function startUpkeep(ctx: Context): () => Promise<void> {
   void tellOfBadPlace(ctx)
+  void removeDownloads(ctx.config.dataDir)
   tellOfLostKey(ctx)
   resumePipelines(ctx)
   const jobs = [

@@ -173,6 +173,8 @@ export const ACCESS_TABLE: [route: string, who: Who, content?: Content][] = [
   ['GET /api/backups', 'global admin'],
   // No backup folder is configured here.
   ['POST /api/backups', 'global admin'],
+  ['POST /api/backups/download', 'global admin', { json: { password: 5 } }],
+  ['POST /api/backups/:secretName/download', 'global admin', { json: { password: 5 } }],
   ['GET /api/webhooks', 'global admin'],
   ['POST /api/webhooks', 'global admin', { json: {} }],
   ['GET /api/webhooks/:workspaceHookId', 'global admin'],

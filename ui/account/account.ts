@@ -17,6 +17,7 @@ export type AccountIntent =
   | 'password' // currentPassword, newPassword
   | 'mfa-start'
   | 'mfa-confirm' // code
+  | 'mfa-codes' // password
   | 'mfa-disable' // password
   | 'connection-remove' // provider
   | 'session-revoke' // sessionId
@@ -63,6 +64,7 @@ export function accountPage(data: AccountPageData): Html {
         ${passwordSection(data.user.email, errorOf('password'))}
         ${mfaSection(data.user.email, data.mfa, {
           confirm: errorOf('mfa-confirm'),
+          codes: errorOf('mfa-codes'),
           disable: errorOf('mfa-disable'),
         })}
         ${connectionsSection(data.connections, data.providers)}
@@ -73,7 +75,12 @@ export function accountPage(data: AccountPageData): Html {
   )
 }
 
-const SHOWN_IN_FORM: ReadonlySet<AccountIntent> = new Set(['password', 'mfa-confirm', 'mfa-disable'])
+const SHOWN_IN_FORM: ReadonlySet<AccountIntent> = new Set([
+  'password',
+  'mfa-confirm',
+  'mfa-codes',
+  'mfa-disable',
+])
 
 /** A form that is only a button has no room for its error, so the page shows it as a notice. */
 function pageFailure({ failed }: AccountPageData): Notice[] {

@@ -18,7 +18,11 @@ export type MfaState = {
 /** The response of `POST /api/account/mfa/totp`. */
 type MfaEnrollment = { secret: string; otpauthUrl: string; qrSvg: string }
 
-type MfaErrors = { confirm: FormError | undefined; disable: FormError | undefined }
+type MfaErrors = {
+  confirm: FormError | undefined
+  codes: FormError | undefined
+  disable: FormError | undefined
+}
 
 export function mfaSection(email: string, mfa: MfaState, errors: MfaErrors): Html {
   return card(
@@ -30,7 +34,7 @@ export function mfaSection(email: string, mfa: MfaState, errors: MfaErrors): Htm
     },
     html`
       ${mfa.recoveryCodes && recoveryCodes(mfa.recoveryCodes)}
-      ${mfa.totp ? enabled(email, mfa, errors.disable) : disabled(mfa, errors.confirm)}
+      ${mfa.totp ? enabled(email, mfa, errors) : disabled(mfa, errors.confirm)}
     `,
   )
 }
@@ -86,13 +90,35 @@ const recoveryCodes = (codes: readonly string[]): Html => html`
         your phone.
       `,
     })}
-    ${copyable({ label: 'Recovery codes', text: codes.join('\n') })}
-    <p><a class="btn btn-secondary" href="/account">I have saved them</a></p>
+    ${copyable({ label: 'Recovery codes', text: codes.join('\n'), copyName: 'Copy' })}
+    <div class="actions">
+      <a
+        role="button"
+        class="btn btn-secondary"
+        download="svc-recovery-codes.txt"
+        href=${`data:text/plain;charset=utf-8,${encodeURIComponent(`${codes.join('\n')}\n`)}`}
+      >Download</a>
+      <a class="btn btn-secondary" href="/account">I have saved them</a>
+    </div>
   </div>
 `
 
-const enabled = (email: string, mfa: MfaState, error: FormError | undefined): Html => html`
+const enabled = (email: string, mfa: MfaState, { codes, disable: error }: MfaErrors): Html => html`
   <p>${codesLeft(mfa.recoveryCodesLeft)}</p>
+  <form method="post" action="#mfa" class="stack narrow">
+    ${formError(codes)} ${hidden('intent', 'mfa-codes')} ${accountHint(email)}
+    ${field({
+      name: 'password',
+      id: 'codes-password',
+      label: 'Password',
+      type: 'password',
+      autocomplete: 'current-password',
+      hint: 'The old codes are void then.',
+      autofocus: codes !== undefined,
+      error: fieldError(codes, 'password'),
+    })}
+    <div>${button({ label: 'Make new recovery codes', kind: 'secondary' })}</div>
+  </form>
   <details class="more" open=${error !== undefined}>
     <summary>Turn off</summary>
     <form method="post" class="stack narrow">
@@ -112,7 +138,7 @@ const enabled = (email: string, mfa: MfaState, error: FormError | undefined): Ht
 `
 
 function codesLeft(count: number): string {
-  if (count === 0) return 'No recovery codes are left. Turn it off and on again to get new ones.'
+  if (count === 0) return 'No recovery codes are left. Make new ones.'
   return `${count} recovery ${count === 1 ? 'code is' : 'codes are'} left.`
 }
 

@@ -5,6 +5,7 @@ import { changeOwnPassword } from '../../src/modules/account/password.ts'
 import {
   confirmEnrollment,
   pendingEnrollment,
+  renewRecoveryCodes,
   startEnrollment,
   turnOffSecondStep,
 } from '../../src/modules/account/second-step.ts'
@@ -119,6 +120,12 @@ const ACTIONS: Record<AccountIntent, Act> = {
   'mfa-confirm': (ctx, request, grant, form) =>
     obeyOnce(ctx, request, { form, sender: personOf(grant).user.id }, async () => {
       const recoveryCodes = await confirmEnrollment(ctx, grant, form.text('code'))
+      return showAccount(ctx, request, { mfa: { recoveryCodes } })
+    }),
+  // As above.
+  'mfa-codes': (ctx, request, grant, form) =>
+    obeyOnce(ctx, request, { form, sender: personOf(grant).user.id }, async () => {
+      const recoveryCodes = await renewRecoveryCodes(ctx, grant, { password: form.text('password') })
       return showAccount(ctx, request, { mfa: { recoveryCodes } })
     }),
   async 'mfa-disable'(ctx, _request, grant, form) {

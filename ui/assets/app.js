@@ -169,7 +169,7 @@ each('.copyable', (figure) => {
   const code = partOf(figure, 'code')
   const label = figure.querySelector('figcaption')?.textContent.trim()
   const button = make('button', { type: 'button', class: 'btn btn-quiet btn-small copy' }, 'Copy')
-  if (label !== undefined) button.setAttribute('aria-label', `Copy: ${label}`)
+  if (label !== undefined) button.setAttribute('aria-label', figure.dataset.copyName ?? `Copy: ${label}`)
   button.addEventListener('click', async () => {
     await copy(code.textContent, code)
     copied(button)

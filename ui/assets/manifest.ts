@@ -16,6 +16,7 @@ import styles from './app.css' with { type: 'text' }
 import app from './app.js' with { type: 'text' }
 import favicon from './favicon.svg' with { type: 'text' }
 import publishing from './publishing.js' with { type: 'text' }
+import showPassword from './show-password.js' with { type: 'text' }
 
 type Asset = { body: string; contentType: string }
 
@@ -51,6 +52,7 @@ const css = `${styles}\n[data-theme='dark'] ${dark}\n`
 const FILES = {
   'app.css': { body: css, contentType: 'text/css; charset=utf-8' },
   'app.js': { body: script, contentType: 'text/javascript; charset=utf-8' },
+  'show-password.js': { body: showPassword, contentType: 'text/javascript; charset=utf-8' },
   'favicon.svg': { body: favicon, contentType: 'image/svg+xml; charset=utf-8' },
 } as const satisfies Record<string, Asset>
 

@@ -14,6 +14,11 @@ declare module '*/app.js' {
   export = text
 }
 
+declare module '*/show-password.js' {
+  const text: string
+  export = text
+}
+
 declare module '*/publishing.js' {
   const text: string
   export = text

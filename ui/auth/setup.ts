@@ -66,6 +66,12 @@ export const setupDonePage = ({ apiDocsUrl, snippets, place, panel }: SetupDoneP
           </details>
         </li>
         <li>
+          <h2>Keep a backup</h2>
+          <p>
+            There is none yet. <a href="/admin/backups">Backups</a> makes one and hands it to you as a file; no setting is needed.
+          </p>
+        </li>
+        <li>
           <h2>Look at it</h2>
           <p>
             Everything on this server is listed under <a href="/">Projects</a>, and

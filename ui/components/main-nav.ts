@@ -35,7 +35,7 @@ const WORKSPACE: readonly [place: WorkspacePlace, label: string, href: string, i
   ['health', 'Health', '/admin/health', 'health'],
 ]
 
-/** The navigation of the admin host. Only global admins see the workspace (spec: Global roles; contract §7). */
+/** The navigation of the admin host. Only global admins see the workspace (spec: Global roles; contract §7), and guests nothing of it. */
 export function mainNav(user: PageUser, place: MainPlace | undefined): NavSection[] {
   const item = (at: MainPlace, label: string, href: string, icon: IconName): NavItem => ({
     label,
@@ -45,7 +45,7 @@ export function mainNav(user: PageUser, place: MainPlace | undefined): NavSectio
   })
   const workspace: NavSection = { label: 'Workspace', items: WORKSPACE.map((entry) => item(...entry)) }
   return [
-    { items: [item('projects', 'Projects', '/', 'projects')] },
+    ...(user.isGuest ? [] : [{ items: [item('projects', 'Projects', '/', 'projects')] }]),
     ...(user.role === 'admin' ? [workspace] : []),
     { items: [item('account', 'Your account', '/account', 'account')] },
   ]

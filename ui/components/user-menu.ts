@@ -1,7 +1,12 @@
 import { type Html, html } from './html.ts'
 
 /** The signed-in account as pages need it. */
-export type PageUser = { email: string; role: 'admin' | 'user' | 'member' }
+export type PageUser = {
+  email: string
+  role: 'admin' | 'user' | 'member'
+  /** Sees sites and their own account, and nothing of the admin. contract 17.12. */
+  isGuest?: boolean
+}
 
 /** The first letter of the email in a circle. The stylesheet draws it, so it is not part of any accessible name. */
 const avatar = (email: string): Html => html`

@@ -5,6 +5,7 @@ import { aboutProject } from '../../src/modules/projects/service.ts'
 import type { Html } from '../components/html.ts'
 import { type ErrorPageProps, errorPage } from './error.ts'
 import { adminFailurePage, projectFailurePage } from './failure.ts'
+import { asViewer } from './page-request.ts'
 import { lookAt } from './project-request.ts'
 
 /** Somebody who is signed in keeps the admin's frame around a failure, and the project's where they may open it. */
@@ -15,6 +16,6 @@ export function framedFailure(ctx: Context, request: Request, props: ErrorPagePr
   const named = /^\/projects\/([^/]+)/.exec(new URL(request.url).pathname)?.[1]
   const { projectId } = aboutProject(ctx, named)
   if (projectId === null || !mayDo(ctx, caller, 'project:read', projectId))
-    return adminFailurePage(caller.actor.user, props)
+    return adminFailurePage(asViewer(ctx, caller.actor.user), props)
   return projectFailurePage(lookAt(ctx, request, projectId), props)
 }

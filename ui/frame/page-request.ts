@@ -8,6 +8,7 @@ import type { Grant } from '../../src/modules/auth/authorize.ts'
 import { callerOf } from '../../src/modules/auth/caller.ts'
 import { destinationOf, visitAddress } from '../../src/modules/auth/handover.ts'
 import type { SignedIn } from '../../src/modules/auth/sessions.ts'
+import { reachesAny } from '../../src/modules/members/reach.ts'
 import { sentence } from '../components/field.ts'
 import { type Html, page } from '../components/html.ts'
 import { type ContinuePageProps, continuePage } from './continue.ts'
@@ -16,11 +17,19 @@ import { type Form, readForm } from './form.ts'
 import { withRedirect } from './with-redirect.ts'
 
 /** The person who views a page. Throws `unauthenticated`, which leads to the sign-in page. */
-export function viewerOf(ctx: Context, request: Request): { caller: Caller; user: SessionUser } {
+export function viewerOf(ctx: Context, request: Request): { caller: Caller; user: Viewer } {
   const caller = callerOf(ctx, request, 'ignore')
   if (caller.actor.kind !== 'user') throw new AppError('unauthenticated', 'Sign in to see this page.')
-  return { caller, user: caller.actor.user }
+  return { caller, user: asViewer(ctx, caller.actor.user) }
 }
+
+export type Viewer = SessionUser & { isGuest: boolean }
+
+/** A guest is a global member who is nowhere viewer or more. contract 17.12. */
+export const asViewer = (ctx: Context, user: SessionUser): Viewer => ({
+  ...user,
+  isGuest: user.role === 'member' && !reachesAny(ctx, user.id),
+})
 
 /**
  * A posted form and the access of its sender. `decide` runs before the form is read, so that only permitted forms are
@@ -31,7 +40,7 @@ export async function decidedForm(
   request: Request,
   decide: (caller: Caller) => Grant,
   maxBytes?: number,
-): Promise<{ form: Form; caller: Caller; user: SessionUser; grant: Grant }> {
+): Promise<{ form: Form; caller: Caller; user: Viewer; grant: Grant }> {
   decide(viewerOf(ctx, request).caller)
   const form = await readForm(ctx, request, maxBytes)
   const viewer = viewerOf(ctx, request)

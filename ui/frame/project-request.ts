@@ -1,6 +1,5 @@
 import type { Caller, Context } from '../../src/context.ts'
 import type { ProjectAction } from '../../src/domain/access.ts'
-import type { SessionUser } from '../../src/domain/actor.ts'
 import { AppError } from '../../src/domain/errors.ts'
 import { listAliases } from '../../src/modules/aliases/service.ts'
 import { authorize, type Grant, mayDo } from '../../src/modules/auth/authorize.ts'
@@ -8,7 +7,7 @@ import { aboutProject, getProject, type ProjectView } from '../../src/modules/pr
 import type { FormError } from '../components/field.ts'
 import { type Form, marked, unknownIntent } from './form.ts'
 import { lastAnswer, obeyLast, obeyOnce } from './obey-once.ts'
-import { decidedForm, expectedFailure, queryOf, seeOther, viewerOf } from './page-request.ts'
+import { decidedForm, expectedFailure, queryOf, seeOther, type Viewer, viewerOf } from './page-request.ts'
 
 /** Which action each of `Can` stands for. */
 export const CAN = {
@@ -34,7 +33,7 @@ export const CAN = {
 export type Can = Record<keyof typeof CAN, boolean>
 
 /** A project and the access of the person who views it. */
-export type Looking = { caller: Caller; user: SessionUser; grant: Grant; project: ProjectView; can: Can }
+export type Looking = { caller: Caller; user: Viewer; grant: Grant; project: ProjectView; can: Can }
 
 /** Throws 401, 403 or 404 unless the person may view this part of the project. */
 export function lookAt(
@@ -49,10 +48,7 @@ export function lookAt(
 }
 
 /** The workspace for one of its admins. Throws 401 or 403 for anybody else. */
-export function administer(
-  ctx: Context,
-  request: Request,
-): { caller: Caller; user: SessionUser; grant: Grant } {
+export function administer(ctx: Context, request: Request): { caller: Caller; user: Viewer; grant: Grant } {
   const { caller, user } = viewerOf(ctx, request)
   return { caller, user, grant: authorize(ctx, caller, 'workspace:administer', undefined, true) }
 }

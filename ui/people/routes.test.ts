@@ -120,10 +120,10 @@ describe('long lists', () => {
   test('people are shown 50 a page', async () => {
     const { sqlite } = app.ctx.db
     for (let i = 0; i < 60; i++) {
-      sqlite.run("INSERT INTO users VALUES (?, ?, NULL, 'member', NULL, 0, 0, 0)", [
-        `u${i}`,
-        `many${i}@example.com`,
-      ])
+      sqlite.run(
+        "INSERT INTO users (id, email, password_hash, role, totp_secret, created_at, updated_at) VALUES (?, ?, NULL, 'member', NULL, 0, 0)",
+        [`u${i}`, `many${i}@example.com`],
+      )
       sqlite.run('INSERT INTO memberships VALUES (?, ?, 0)', [site.projectId, `u${i}`])
     }
     const [first, second] = [await read(at()), await read(at('?page=2'))]

@@ -15,7 +15,6 @@ import { listDeployments } from '../../src/modules/deployments/service.ts'
 import { listProjectNames, type ProjectView, pageOfProjects } from '../../src/modules/projects/service.ts'
 import { getSetQuota } from '../../src/modules/quotas/service.ts'
 import { PREVIEW_NOTICES, previewIntents } from '../aliases/preview-forms.ts'
-import { page } from '../components/html.ts'
 import { suspendedKeysNotice } from '../components/key-fate.ts'
 import { newProjectPanel, publishing } from '../deployments/panel-props.ts'
 import { pageNumberOf, UNREAD_BODY } from '../frame/form.ts'
@@ -45,6 +44,7 @@ const PER_PAGE = 25
 
 async function showHome(ctx: Context, request: Request): Promise<Response> {
   const { caller, user } = viewerOf(ctx, request)
+  if (user.isGuest) return redirectTo(303, '/account')
   const grant = authorize(ctx, caller, 'project:list', undefined, true)
   const search = queryOf(request, 'q')?.trim() ?? ''
   const asked = pageNumberOf(queryOf(request, 'page'))

@@ -1,6 +1,7 @@
 import { projectAnalyticsPage, workspaceAnalyticsPage } from '../projects/analytics.ts'
+import { backupsPage } from '../workspace/backups.ts'
 import { machinesPage } from '../workspace/machines.ts'
-import { backupsPage, logsPage, storagePage } from '../workspace/operations.ts'
+import { logsPage, storagePage } from '../workspace/operations.ts'
 import { sample } from './sample.ts'
 import { admin, at, one, owner } from './sample-data.ts'
 
@@ -35,7 +36,15 @@ const request = {
   bot: null,
   visitor: 'v1',
 }
-const plan = { directory: '/backups', everyHours: 24, keep: 7, running: null, lastFailure: null }
+const plan = {
+  directory: '/backups',
+  everyHours: 24,
+  keep: 7,
+  running: null,
+  lastFailure: null,
+  last: { at, how: 'download' as const, by: 'ada@example.com' },
+  lastDrill: null,
+}
 
 const machine = {
   name: 'one',
@@ -190,11 +199,13 @@ export const operationsSamples = [
   }),
   sample('backups', backupsPage, {
     user: admin,
+    proof: { password: true, code: true },
     dataDir,
     backups: { ...plan, backups: [{ name: 'svc-2026-11-20.tar', sizeBytes: 5000, createdAt: at }] },
   }),
   sample('backups-failed', backupsPage, {
     user: admin,
+    proof: { password: false, code: false },
     dataDir,
     backups: {
       ...plan,
@@ -205,6 +216,7 @@ export const operationsSamples = [
   }),
   sample('backups-none', backupsPage, {
     user: admin,
+    proof: { password: true, code: false },
     dataDir,
     backups: { ...plan, directory: null, backups: [] },
   }),

@@ -176,6 +176,7 @@ export const workspaceSamples = [
     version: '1.2.3',
     uptime: 98_765.4,
     canMail: true,
+    backups: { last: null, lastDrill: null },
     cdn: {
       kind: 'varnish' as const,
       pending: 3,

@@ -1,3 +1,4 @@
+import type { BackupsView } from '../../src/modules/backups/service.ts'
 import type { CdnView } from '../../src/modules/cdn/service.ts'
 import type { HealthDetails } from '../../src/modules/health/details.ts'
 import type { CertificateState } from '../../src/platform/certificates.ts'
@@ -12,6 +13,7 @@ import { type Column, table } from '../components/table.ts'
 import { time } from '../components/time.ts'
 import { certificateState } from '../domains/certificate-state.ts'
 import type { Failed } from '../frame/project-request.ts'
+import { lastBackupText, lastDrillText } from './backups.ts'
 import { cdnCard } from './cdn-card.ts'
 import { type WorkspacePageBase, workspaceFrame } from './frame.ts'
 
@@ -25,6 +27,7 @@ type HealthPageProps = WorkspacePageBase & {
   certificate: CertificateState
   /** Whether a mail server is set up. */
   canMail: boolean
+  backups: Pick<BackupsView, 'last' | 'lastDrill'>
   cdn: CdnView
   failed?: Failed | undefined
 }
@@ -109,7 +112,7 @@ const mailForm = (failed: Failed | undefined): Html => html`
         </form>
 `
 
-const serverCard = ({ version, uptime, adminUrl, certificate }: HealthPageProps): Html =>
+const serverCard = ({ version, uptime, adminUrl, certificate, backups }: HealthPageProps): Html =>
   card(
     { id: 'server', title: 'Server' },
     details([
@@ -117,6 +120,8 @@ const serverCard = ({ version, uptime, adminUrl, certificate }: HealthPageProps)
       ['Uptime', formatDuration(uptime)],
       ['Address', html`<a href=${adminUrl}>${adminUrl}</a>`],
       ['Certificate', certificateState(certificate)],
+      ['Last backup', html`<a href="/admin/backups">${lastBackupText(backups.last)}</a>`],
+      ['Last drill', lastDrillText(backups.lastDrill)],
       ['API', html`<a href="/api/docs">Explorer</a>`],
     ]),
   )

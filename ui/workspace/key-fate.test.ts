@@ -35,7 +35,7 @@ const keyNow = async () =>
 
 test('a person’s page asks what becomes of their keys, naming each with its last use', async () => {
   const html = await read(`/admin/users/${eve}`)
-  expect(html.match(/nightly &lt;ci>/g)).toHaveLength(2)
+  expect(html.match(/nightly &lt;ci>/g)).toHaveLength(3)
   expect(html).toContain('last used <time datetime="2026-11-20T12:00:00.000Z"')
   expect(html).toMatch(/<select id="role-keys" name="keys"/)
   expect(html).toMatch(/<select id="delete-keys" name="keys"/)

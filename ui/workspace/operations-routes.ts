@@ -6,6 +6,7 @@ import { isoTime } from '../../src/domain/iso-time.ts'
 import { findTargetError } from '../../src/domain/routing/redirect-rule.ts'
 import { getMissing, redirectMissing } from '../../src/modules/analytics/missing.ts'
 import { getProjectAnalytics, getWorkspaceAnalytics } from '../../src/modules/analytics/service.ts'
+import { downloadNew, downloadStored, proofOf } from '../../src/modules/backups/download.ts'
 import { listBackups, makeBackup } from '../../src/modules/backups/service.ts'
 import { getCdn } from '../../src/modules/cdn/service.ts'
 import type { Explainer } from '../../src/modules/explain/service.ts'
@@ -24,8 +25,9 @@ import {
   submitWorkspaceForm,
 } from '../frame/project-request.ts'
 import { PERIODS, type Period, projectAnalyticsPage, workspaceAnalyticsPage } from '../projects/analytics.ts'
+import { backupsPage } from './backups.ts'
 import { machinesPage } from './machines.ts'
-import { backupsPage, logsPage, storagePage } from './operations.ts'
+import { logsPage, storagePage } from './operations.ts'
 
 /** The use and the state of the workspace: analytics, requests, storage, machines, backups. contract §11. */
 export const operationsPages = (ctx: Context, explainer: Explainer) =>
@@ -128,8 +130,9 @@ async function showBackups(ctx: Context, request: Request, failed?: Failed): Pro
     running: 'The backup is still running. You can leave this page.',
   })
   const dataDir = resolve(ctx.config.dataDir)
+  const proof = proofOf(ctx, grant)
   return page(
-    backupsPage({ user, backups: await listBackups(ctx, grant), dataDir, failed, notices }),
+    backupsPage({ user, backups: await listBackups(ctx, grant), proof, dataDir, failed, notices }),
     failed?.error.status,
   )
 }
@@ -137,6 +140,15 @@ async function showBackups(ctx: Context, request: Request, failed?: Failed): Pro
 const submitBackups = (ctx: Context, request: Request): Promise<Response> =>
   submitWorkspaceForm(ctx, request, {
     intents: {
+      download: {
+        run({ grant, form }) {
+          const proof = { password: form.text('password'), code: form.text('code') }
+          const name = form.optional('name')
+          return name === undefined
+            ? downloadNew(ctx, grant, proof, request)
+            : downloadStored(ctx, grant, name, proof)
+        },
+      },
       make: {
         isOnce: true,
         async run({ grant }) {

@@ -1,21 +1,17 @@
 import { pageOfRows } from '../../src/domain/pagination.ts'
-import type { BackupsView, BackupView } from '../../src/modules/backups/service.ts'
 import type { ProjectStorage, Storage } from '../../src/modules/storage/service.ts'
-import { button } from '../components/button.ts'
 import { card } from '../components/card.ts'
 import { formatCount } from '../components/chart.ts'
 import { details } from '../components/details.ts'
-import { emptyState } from '../components/empty-state.ts'
-import { hidden, selectField } from '../components/field.ts'
+import { selectField } from '../components/field.ts'
 import { type Html, html } from '../components/html.ts'
-import { notice } from '../components/notice.ts'
 import { pagination } from '../components/pagination.ts'
 import { progress } from '../components/progress.ts'
 import { formatSize } from '../components/size.ts'
 import { type Column, table } from '../components/table.ts'
 import { time } from '../components/time.ts'
 import { projectHref } from '../frame/project-frame.ts'
-import { type Failed, queryText } from '../frame/project-request.ts'
+import { queryText } from '../frame/project-request.ts'
 import { quotaText } from '../retention/quota.ts'
 import { type WorkspacePageBase, workspaceFrame } from './frame.ts'
 import { type LogFilters, type LogList, logList } from './request-list.ts'
@@ -93,77 +89,6 @@ const STORAGE_COLUMNS: Column<ProjectStorage>[] = [
     `,
   },
 ]
-
-type BackupsPageProps = WorkspacePageBase & {
-  backups: BackupsView
-  /** The absolute folder of the running server. */
-  dataDir: string
-  failed?: Failed | undefined
-}
-
-/** The list of backups. Sends `intent=make`. */
-export const backupsPage = (props: BackupsPageProps): Html => {
-  const { backups, failed } = props
-  return workspaceFrame(
-    props,
-    {
-      place: 'backups',
-      title: 'Backups',
-      about: 'Each backup is one file with the whole workspace at one moment.',
-    },
-    html`
-      ${failed !== undefined && notice({ tone: 'bad', message: failed.error.message, live: true })}
-      ${
-        backups.lastFailure !== null &&
-        notice({
-          tone: 'bad',
-          message: html`The last backup failed ${time(backups.lastFailure.at)}: ${backups.lastFailure.message}`,
-        })
-      }
-      ${backups.directory === null ? notSetUp(props.dataDir) : made(backups)}
-    `,
-  )
-}
-
-const notSetUp = (dataDir: string): Html =>
-  emptyState({
-    icon: 'warning',
-    title: 'Backups are not set up',
-    text: html`Start svc with <code>BACKUP_DIR</code>, preferably on another disk, to make one every day. To make one by hand: <code class="path">svc backup FILE --data-dir ${shellWord(dataDir)}</code>.`,
-  })
-
-/** As one word of a shell. */
-const shellWord = (text: string): string =>
-  /^[\w./@%+=:,-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`
-
-const made = ({ directory, everyHours, keep, backups, running }: BackupsView): Html => html`
-  ${card(
-    { id: 'plan', title: 'Schedule' },
-    html`
-      ${details([
-        ['Folder', html`<code>${directory}</code>`],
-        ['Every', `${everyHours} hours`],
-        ['Kept', `the last ${keep}`],
-        ['Running', running !== null && html`since ${time(running.startedAt)}`],
-      ])}
-      <form method="post">${hidden('intent', 'make')} ${button({ label: 'Back up now', kind: 'secondary' })}</form>
-    `,
-  )}
-  ${card(
-    { id: 'backups', title: 'Backups' },
-    backups.length === 0
-      ? html`<p class="muted">None yet.</p>`
-      : table<BackupView>({
-          caption: 'Backups',
-          rows: backups,
-          columns: [
-            { label: 'File', cell: ({ name }) => html`<code>${name}</code>` },
-            { label: 'Size', align: 'end', cell: ({ sizeBytes }) => formatSize(sizeBytes) },
-            { label: 'Made', align: 'end', cell: ({ createdAt }) => time(createdAt) },
-          ],
-        }),
-  )}
-`
 
 type LogsPageProps = WorkspacePageBase & LogList<LogFilters & { place: string }>
 

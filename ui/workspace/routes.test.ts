@@ -99,10 +99,10 @@ test('the people of a group are shown 50 a page, and removing one does not leave
   const { sqlite } = app.ctx.db
   for (let i = 0; i <= 50; i++) {
     const userId = `many${i}`
-    sqlite.run("INSERT INTO users VALUES (?, ?, NULL, 'member', NULL, 0, 0, 0)", [
-      userId,
-      `${userId}@example.com`,
-    ])
+    sqlite.run(
+      "INSERT INTO users (id, email, password_hash, role, totp_secret, created_at, updated_at) VALUES (?, ?, NULL, 'member', NULL, 0, 0)",
+      [userId, `${userId}@example.com`],
+    )
     sqlite.run('INSERT INTO group_members VALUES (?, ?, 0)', [group.split('/').at(-1) ?? '', userId])
   }
   const idsIn = (html: string) => [...html.matchAll(/name="userId" value="([^"]+)"/g)].map(([, id]) => id)

@@ -3,6 +3,7 @@ import type { Context } from '../../src/context.ts'
 import { AppError } from '../../src/domain/errors.ts'
 import { given } from '../../src/domain/given.ts'
 import { authorize } from '../../src/modules/auth/authorize.ts'
+import { listBackups } from '../../src/modules/backups/service.ts'
 import { getCdn } from '../../src/modules/cdn/service.ts'
 import { groupPatchBody, newGroupBody } from '../../src/modules/groups/model.ts'
 import {
@@ -335,7 +336,11 @@ function showAudit(ctx: Context, request: Request): Response {
 
 async function showHealth(ctx: Context, request: Request, failed?: Failed): Promise<Response> {
   const { user, grant } = administer(ctx, request)
-  const [{ checks }, { version, uptime }] = await Promise.all([getHealthDetails(ctx, grant), probe(ctx)])
+  const [{ checks }, { version, uptime }, backups] = await Promise.all([
+    getHealthDetails(ctx, grant),
+    probe(ctx),
+    listBackups(ctx, grant),
+  ])
   return page(
     healthPage({
       user,
@@ -345,6 +350,7 @@ async function showHealth(ctx: Context, request: Request, failed?: Failed): Prom
       adminUrl: ctx.adminUrl(),
       certificate: ctx.certificates.stateOf(ctx.config.adminHost),
       canMail: ctx.mail.isConfigured,
+      backups,
       cdn: getCdn(ctx, grant),
       notices: doneNotice(request, { mailed: 'The mail server took the test mail.' }),
       failed,

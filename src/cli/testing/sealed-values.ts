@@ -10,9 +10,10 @@ import { readSecretKeys } from '../../platform/secret-keys.ts'
 export function storeSealedValues(folder: string): void {
   const secrets = createSecretBox(readSecretKeys(join(folder, 'secret.key')))
   const { sqlite } = openDb(join(folder, 'svc.db'), 0)
-  sqlite.run("INSERT INTO users VALUES ('u', 'a@example.com', NULL, 'admin', ?, 0, 0, 0)", [
-    secrets.seal('totp', 'totp u'),
-  ])
+  sqlite.run(
+    "INSERT INTO users (id, email, password_hash, role, totp_secret, created_at, updated_at) VALUES ('u', 'a@example.com', NULL, 'admin', ?, 0, 0)",
+    [secrets.seal('totp', 'totp u')],
+  )
   sqlite.run(
     `INSERT INTO projects (id, owner, name, display_name, is_public, allow_public_signup, required_role, created_at, updated_at)
      VALUES ('p', 'acme', 'docs', 'docs', 1, 0, 'guest', 0, 0)`,

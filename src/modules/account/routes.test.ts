@@ -231,6 +231,30 @@ describe('two-step sign-in', () => {
     expect((await signIn('mia@example.com', { code: await code() })).status).toBe(200)
   })
 
+  test('new recovery codes require the password, and void the old ones; a code that is sent must be right', async () => {
+    const renew = (json: object) =>
+      ask(app, 'POST', '/api/account/mfa/recovery-codes', { headers: { cookie }, json })
+    const refused = async (json: object) => {
+      const { status, body } = await renew(json)
+      return [status, body['error']]
+    }
+    const was = codes
+    expect(await refused({ password: 'wrong' })).toEqual([400, 'WRONG_CREDENTIALS_ERROR'])
+    expect(await refused({ password: PASSWORD, code: 'no' })).toEqual([400, 'MFA_CODE_INVALID'])
+    const { status, body } = await renew({ password: PASSWORD })
+    codes = body['recoveryCodes'] as string[]
+    expect([status, new Set([...codes, ...was]).size]).toEqual([200, codes.length + was.length])
+    expect(codes).toHaveLength(10)
+    const enter = async (one = '') => (await signIn('mia@example.com', { code: one })).status
+    expect([await enter(was.at(-1)), await enter(codes[0])]).toEqual([401, 200])
+    expect((await renew({ password: PASSWORD, code: codes[1] })).status).toBe(200)
+    expect(await enter(codes[2])).toBe(401)
+    expect(await refused({})).toEqual([400, 'Bad Request'])
+    const noted = "SELECT actor_name AS by FROM audit_log WHERE action = 'user.recovery-codes'"
+    const by = { by: 'mia@example.com' }
+    expect(app.ctx.db.sqlite.query(noted).all()).toEqual([by, by])
+  })
+
   test('turning it off requires the password', async () => {
     const turnOff = (password: string) =>
       ask(app, 'DELETE', '/api/account/mfa/totp', { headers: { cookie }, json: { password } })
@@ -240,6 +264,9 @@ describe('two-step sign-in', () => {
     expect((await signIn('mia@example.com')).status).toBe(200)
     const account = await ask(app, 'GET', '/api/account', { headers: { cookie } })
     expect(account.body['mfa']).toEqual({ totp: false, recoveryCodesLeft: 0 })
+    const json = { password: PASSWORD }
+    const codesNow = await ask(app, 'POST', '/api/account/mfa/recovery-codes', { headers: { cookie }, json })
+    expect([codesNow.status, codesNow.body['error']]).toEqual([409, 'MFA_NOT_ON'])
   })
 })
 

@@ -20,7 +20,7 @@ import {
   useSecondFactor,
 } from '../auth/second-step.ts'
 import { endSessionsOf } from '../auth/sessions.ts'
-import { findUser, getUserRow, turnOnTotp, type UserRef, updateUser } from '../users/accounts.ts'
+import { findUser, getUserAt, getUserRow, turnOnTotp, type User, updateUser } from '../users/accounts.ts'
 import type { Enrollment } from './model.ts'
 import { deleteEnrollment, findEnrollment, upsertEnrollment } from './queries.ts'
 
@@ -147,14 +147,22 @@ const mfaNotOn = () =>
  * Turns off the second step of somebody who lost it, without their password, and ends their sessions. Throws 404 for somebody
  * unknown, 409 `NO_SECOND_STEP`.
  */
-export function resetSecondStep(ctx: Context, who: UserRef, actor: Actor): void {
-  inTidyingTransaction(ctx.db, (tx) => {
-    const user = getUserRow(tx, who)
-    if (user.totpSecret === null)
-      throw new AppError('conflict', `${user.email} has no second step`, { code: 'NO_SECOND_STEP' })
-    removeSecondStep(ctx, tx, user, actor, 'user.reset-second-step')
-    endSessionsOf(tx, user.id)
-  })
+export function resetSecondStep(ctx: Context, userId: string, actor: Actor): void {
+  inTidyingTransaction(ctx.db, (tx) =>
+    reset(ctx, tx, getUserRow(tx, { userId }), actor, 'user.reset-second-step'),
+  )
+}
+
+/** The same for the operator. */
+export function resetSecondStepByEmail(ctx: Context, email: string, actor: Actor): void {
+  inTidyingTransaction(ctx.db, (tx) => reset(ctx, tx, getUserAt(tx, email), actor, 'user.mfa-off'))
+}
+
+function reset(ctx: Context, tx: DbOrTx, user: User, actor: Actor, action: string): void {
+  if (user.totpSecret === null)
+    throw new AppError('conflict', `${user.email} has no second step`, { code: 'NO_SECOND_STEP' })
+  removeSecondStep(ctx, tx, user, actor, action)
+  endSessionsOf(tx, user.id)
 }
 
 function removeSecondStep(

@@ -77,7 +77,7 @@ async function addPeople(round: number): Promise<string[]> {
   withDb(({ sqlite }) =>
     sqlite.transaction(() => {
       const user = sqlite.query(
-        "INSERT INTO users VALUES (?1, ?1 || '@example.com', NULL, 'admin', NULL, 0, 0, 0)",
+        "INSERT INTO users (id, email, password_hash, role, totp_secret, created_at, updated_at) VALUES (?1, ?1 || '@example.com', NULL, 'admin', NULL, 0, 0)",
       )
       const key = sqlite.query(
         `INSERT INTO api_keys (id, name, prefix, token_hash, is_global, created_by, created_at)

@@ -2,8 +2,7 @@ import type { Context } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
 import { type DbOrTx, inTransaction } from '../../db/open.ts'
 import type { Actor } from '../../domain/actor.ts'
-import { AppError } from '../../domain/errors.ts'
-import { addresseeOf, findUser, updateUser } from '../users/accounts.ts'
+import { findUser, getUserAt, updateUser } from '../users/accounts.ts'
 import { endOneTimeTokens } from './one-time-tokens.ts'
 import { endSessionsOf } from './sessions.ts'
 
@@ -16,8 +15,7 @@ export async function setPassword(
 ): Promise<void> {
   const passwordHash = await ctx.passwords.hash(password)
   inTransaction(ctx.db, (tx) => {
-    const { user } = addresseeOf(tx, email)
-    if (user === undefined) throw new AppError('not_found', `There is no account for ${email}`)
+    const user = getUserAt(tx, email)
     storePassword(ctx, tx, { userId: user.id, passwordHash, keepSession: null }, actor)
   })
 }

@@ -224,6 +224,8 @@ test('without BACKUP_DIR there are no backups, and the error says so', async () 
     backups: [],
     running: null,
     lastFailure: null,
+    last: null,
+    lastDrill: null,
   })
   const refused = await ask(app, 'POST', '/api/backups', { as })
   expect([refused.status, refused.body['error']]).toEqual([409, 'BACKUPS_NOT_SET_UP'])

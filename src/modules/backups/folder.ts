@@ -1,6 +1,7 @@
 import { accessSync, constants } from 'node:fs'
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { OpenedFile } from '../../platform/opened-file.ts'
 import { makeFolder } from '../../platform/owner.ts'
 import { removeOld } from './leftovers.ts'
 import { type BackupFile, timeOfName } from './names.ts'
@@ -10,6 +11,7 @@ export const folderPlace = (folder: string): BackupPlace => ({
   isLocal: true,
   list: () => filesIn(folder),
   remove: (name) => rm(join(folder, name), { force: true }),
+  read: async (name) => (await OpenedFile.open(join(folder, name))).pieces(),
   removeLeftovers: (now) => removeOld(folder, /^svc-[\dTZ-]+\.tar\..+\.partial$/, now),
   prepare() {
     makeFolder(folder)

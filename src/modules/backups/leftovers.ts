@@ -11,6 +11,13 @@ export async function removeLocalLeftovers(dataDir: string, now: number): Promis
   await removeOld(dataDir, /^backup-running/, now)
 }
 
+/** What a server that was killed had begun to make, to be fetched: nobody waits for it any more. */
+export async function removeDownloads(dataDir: string): Promise<void> {
+  const folder = join(dataDir, 'tmp')
+  for (const name of await readdir(folder).catch(() => []))
+    if (/^download-.+\.backup/.test(name)) await rm(join(folder, name), { force: true })
+}
+
 /** The folder may be missing. */
 export async function removeOld(folder: string, pattern: RegExp, now: number): Promise<void> {
   for (const name of await readdir(folder).catch(() => [])) {

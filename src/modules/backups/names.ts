@@ -9,6 +9,10 @@ const NAME = /^svc-(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d)Z\.tar$/
 export const backupName = (at: number): string =>
   `svc-${new Date(at).toISOString().slice(0, 19).replaceAll(':', '-')}Z.tar`
 
+/** `svc-20261120T120000Z.backup`: as it is saved by whoever fetches it. contract 17.8. */
+export const downloadName = (at: number): string =>
+  `svc-${new Date(at).toISOString().slice(0, 19).replaceAll(/[-:]/g, '')}Z.backup`
+
 /** When a backup of this name was made; undefined for any other name. */
 export function timeOfName(name: string): number | undefined {
   const [, date, hour, minute, second] = NAME.exec(name) ?? []

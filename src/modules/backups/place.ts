@@ -6,6 +6,8 @@ export type BackupPlace = {
   isLocal: boolean
   list(): Promise<BackupFile[]>
   remove(name: string): Promise<void>
+  /** The bytes of one, to be read to their end or returned. */
+  read(name: string): Promise<AsyncGenerator<Uint8Array, void, undefined>>
   /** Removes what killed backups left more than a day ago. */
   removeLeftovers(now: number): Promise<void>
   /** Before a backup. Throws where there can be none. */

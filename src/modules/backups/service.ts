@@ -11,7 +11,12 @@ import { isoTime } from '../../domain/iso-time.ts'
 import { isRecent } from '../../domain/recent.ts'
 import { BACKUP_MARK } from '../../platform/backup.ts'
 import { type BackupProcess, spawnBackup } from '../../platform/backup-process.ts'
-import { onePer } from '../../platform/one-per.ts'
+import {
+  type BackupWay,
+  type LastBackup,
+  readLastBackup,
+  writeLastBackup,
+} from '../../platform/last-backup.ts'
 import type { Grant } from '../auth/authorize.ts'
 import { tellOfBackup } from '../webhooks/watch.ts'
 import { removeLocalLeftovers } from './leftovers.ts'
@@ -19,21 +24,9 @@ import type { BackupsView, BackupView } from './model.ts'
 import { type BackupFile, backupName, newestFirst } from './names.ts'
 import type { BackupPlace } from './place.ts'
 import { placeOf } from './place-of.ts'
+import { type Failure, type State, stateOf } from './state.ts'
 
 export type { BackupsView, BackupView } from './model.ts'
-
-type Running = { startedAt: number; process: BackupProcess; result: Promise<BackupFile> }
-type State = {
-  running: Running | null
-  lastFailure: Failure | null
-  failures: number
-  /** What was there when it was last looked at; null: it never was. */
-  known: BackupFile[] | null
-}
-type Failure = { at: number; message: string }
-const stateOf = onePer(
-  (_: Context): State => ({ running: null, lastFailure: null, failures: 0, known: null }),
-)
 
 /** How long to wait after a failure before the next try. */
 const RETRY_MS = HOUR_MS
@@ -63,8 +56,24 @@ export async function listBackups(ctx: Context, _grant: Grant): Promise<BackupsV
     backups: files.map(toView),
     running: running && { startedAt: isoTime(running.startedAt) },
     lastFailure: lastFailure && { ...lastFailure, at: isoTime(lastFailure.at) },
+    last: viewOfLast(newer(readLastBackup(ctx.config.dataDir), files[0])),
+    lastDrill: null,
   }
 }
+
+/** The newest backup, wherever it went; null if there was none. */
+export async function lastBackup(ctx: Context): Promise<LastBackup | null> {
+  const at = await newestBackupAt(ctx)
+  return newer(readLastBackup(ctx.config.dataDir), at === null ? undefined : { createdAt: at })
+}
+
+/** Of versions before, only the files say when. */
+const newer = (noted: LastBackup | null, file: { createdAt: number } | undefined): LastBackup | null =>
+  file === undefined || (noted !== null && noted.at >= file.createdAt)
+    ? noted
+    : { at: file.createdAt, how: 'schedule', by: null }
+
+const viewOfLast = (last: LastBackup | null) => last && { ...last, at: isoTime(last.at) }
 
 /**
  * Makes a backup now, or joins one that is being made. Undefined when it takes longer than a request may wait. Throws
@@ -86,7 +95,8 @@ export async function makeBackup(ctx: Context, grant: Grant): Promise<BackupView
   const late = Promise.withResolvers<undefined>()
   const timer = setTimeout(() => late.resolve(undefined), ANSWER_MS)
   try {
-    const made = await Promise.race([start(ctx, place), late.promise])
+    const by = 'user' in grant.actor ? grant.actor.user.email : null
+    const made = await Promise.race([start(ctx, place, { how: 'page', by }), late.promise])
     return made && toView(made)
   } catch (error) {
     throw new AppError('internal', `The backup failed: ${messageOf(error)}`, { cause: error })
@@ -124,7 +134,7 @@ export async function makeBackupWhenDue(ctx: Context): Promise<void> {
   // A backup that fails tells why the place cannot be listed.
   const files = await filesAt(ctx, place).catch(() => stateOf(ctx).known ?? [])
   const isFresh = files.some(({ createdAt }) => isRecent(createdAt, ctx.now(), backupEveryHours * HOUR_MS))
-  if (!isFresh) await start(ctx, place)
+  if (!isFresh) await start(ctx, place, { how: 'schedule', by: null })
 }
 
 /** Newest first. */
@@ -136,7 +146,8 @@ async function filesAt(ctx: Context, place: BackupPlace): Promise<BackupFile[]> 
 
 /** Stops a backup that is being made and removes what it wrote. */
 export async function stopBackups(ctx: Context): Promise<void> {
-  const { running } = stateOf(ctx)
+  const { running, download } = stateOf(ctx)
+  download?.stop()
   running?.process.kill()
   await running?.result.catch(() => {})
 }
@@ -168,13 +179,15 @@ export function isBackupRunning(ctx: Context): boolean {
     .some((mark) => mark !== undefined && isRecent(mark.mtimeMs, ctx.now(), MARK_FRESH_MS))
 }
 
-function start(ctx: Context, place: BackupPlace): Promise<BackupFile> {
+type Made = { how: BackupWay; by: string | null }
+
+function start(ctx: Context, place: BackupPlace, made: Made): Promise<BackupFile> {
   const state = stateOf(ctx)
   if (state.running !== null) return state.running.result
   const startedAt = ctx.now()
   const name = backupName(startedAt)
   const process = startProcess(ctx, state, place, name)
-  const result = finish(ctx, state, place, { name, createdAt: startedAt }, process)
+  const result = finish(ctx, state, place, { name, createdAt: startedAt, ...made }, process)
   // Whoever awaits the result gets the failure, but it may be that nobody does.
   result.catch(() => {})
   state.running = { startedAt, process, result }
@@ -194,7 +207,7 @@ async function finish(
   ctx: Context,
   state: State,
   place: BackupPlace,
-  { name, createdAt }: { name: string; createdAt: number },
+  { name, createdAt, how, by }: Made & { name: string; createdAt: number },
   process: BackupProcess,
 ): Promise<BackupFile> {
   try {
@@ -204,6 +217,7 @@ async function finish(
     const made = files.find((file) => file.name === name)
     if (made === undefined) throw new Error(`${name} is not in ${ctx.config.backupDir?.text}`)
     state.lastFailure = null
+    writeLastBackup(ctx.config.dataDir, { at: createdAt, how, by })
     for (const old of files.slice(ctx.config.backupKeep)) await place.remove(old.name)
     if (!place.isLocal) await endLeftUploads(ctx, place)
     state.known = files.slice(0, ctx.config.backupKeep)

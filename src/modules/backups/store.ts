@@ -1,6 +1,7 @@
 import type { Config } from '../../config/config.ts'
 import type { StoreUrl } from '../../config/store.ts'
 import { storeAccess } from '../../config/store-access.ts'
+import type { ByteStream } from '../../platform/byte-stream.ts'
 import type { ObjectStore } from '../../platform/object-store.ts'
 import { LEFT_AFTER_MS } from './leftovers.ts'
 import { type BackupFile, timeOfName } from './names.ts'
@@ -20,6 +21,11 @@ export function storePlace(config: Config, at: StoreUrl): BackupPlace {
     isLocal: false,
     list: async () => filesIn(await open()),
     remove: async (name) => (await open()).delete(name),
+    async read(name) {
+      const { objectSource } = await import('../../platform/backup-object.ts')
+      const { bytes } = await objectSource(await open(), name, name).open(undefined)
+      return allOf(bytes)
+    },
     removeLeftovers: async (now) =>
       (await open()).endUploads(
         'svc-',
@@ -28,6 +34,10 @@ export function storePlace(config: Config, at: StoreUrl): BackupPlace {
     prepare() {},
     target: (name) => `s3://${at.bucket}/${at.prefix}${name}`,
   }
+}
+
+async function* allOf(bytes: ByteStream): AsyncGenerator<Uint8Array, void, undefined> {
+  yield* bytes
 }
 
 async function filesIn(store: ObjectStore): Promise<BackupFile[]> {

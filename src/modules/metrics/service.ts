@@ -5,7 +5,7 @@ import { errorResponse } from '../../http/error-response.ts'
 import { reserveBytes } from '../../platform/reserve.ts'
 import { equalsInConstantTime } from '../../platform/tokens.ts'
 import { previewCount } from '../aliases/previews.ts'
-import { countBackupFailures, newestBackupAt } from '../backups/service.ts'
+import { countBackupFailures, lastBackup, newestBackupAt } from '../backups/service.ts'
 import { purgeCounts } from '../cdn/counts.ts'
 import { cdnState } from '../cdn/service.ts'
 import { countWaitingMails, mailCounts } from '../notices/counts.ts'
@@ -118,11 +118,20 @@ function storageMetrics(ctx: Context): Metric[] {
 
 /** Without a time before the first backup. */
 async function backupMetrics(ctx: Context): Promise<Metric[]> {
-  const at = await newestBackupAt(ctx)
+  const [at, last] = [await newestBackupAt(ctx), await lastBackup(ctx)]
   const help = 'When the newest backup in BACKUP_DIR was made'
   return [
     counter('svc_backup_failures_total', 'Backups that failed', countBackupFailures(ctx)),
     ...(at === null ? [] : [gauge('svc_backup_timestamp_seconds', help, at / 1000)]),
+    ...(last === null
+      ? []
+      : [
+          gauge(
+            'svc_backup_last_timestamp_seconds',
+            'When the last backup was made, in any way',
+            last.at / 1000,
+          ),
+        ]),
   ]
 }
 

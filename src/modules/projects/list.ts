@@ -19,13 +19,13 @@ export function listProjects(ctx: Context, { caller }: Grant, search: ProjectSea
   return viewsOf(ctx, caller, seenBy(ctx, caller, search.q).slice(0, search.limit))
 }
 
-/** One page of the same. A page after the last is the last. */
+/** One page of those of which the caller may see the admin's pages. A page after the last is the last. contract 17.12. */
 export function pageOfProjects(
   ctx: Context,
   { caller }: Grant,
   { q, page, perPage }: { q: string; page: number; perPage: number },
 ): { projects: ProjectView[]; page: number; pages: number; total: number } {
-  const { rows, ...place } = pageOfRows(seenBy(ctx, caller, q), page, perPage)
+  const { rows, ...place } = pageOfRows(seenBy(ctx, caller, q, 'project:read'), page, perPage)
   return { projects: viewsOf(ctx, caller, rows), ...place }
 }
 
@@ -43,11 +43,16 @@ export function readableProjectIds(ctx: Context, { caller }: Grant): string[] | 
 export const mayDoSomewhere = (ctx: Context, caller: Caller, action: ProjectAction): boolean =>
   namesFor(ctx, caller).some(({ id }) => mayDo(ctx, caller, action, id, false))
 
-function seenBy(ctx: Context, caller: Caller, q = ''): readonly ProjectNames[] {
+function seenBy(
+  ctx: Context,
+  caller: Caller,
+  q = '',
+  action: ProjectAction = 'project:see',
+): readonly ProjectNames[] {
   const sought = q.trim().toLowerCase()
   const all = namesFor(ctx, caller)
   const named = sought === '' ? all : all.filter((project) => textOf(project).includes(sought))
-  return seesAll(caller) ? named : named.filter(({ id }) => mayDo(ctx, caller, 'project:see', id))
+  return seesAll(caller) ? named : named.filter(({ id }) => mayDo(ctx, caller, action, id))
 }
 
 const texts = new WeakMap<ProjectNames, string>()

@@ -67,6 +67,13 @@ export function getUserRow(db: DbOrTx, { userId, email }: UserRef): User {
   return user
 }
 
+/** For the operator. Throws 404 naming the email. */
+export function getUserAt(db: DbOrTx, email: string): User {
+  const { user } = addresseeOf(db, email)
+  if (user === undefined) throw new AppError('not_found', `There is no account for ${email}`)
+  return user
+}
+
 function userAt(db: DbOrTx, email: string | undefined): User | undefined {
   if (email === undefined) throw invalidChoice('userId', 'Name the user by userId or email')
   return addresseeOf(db, email).user

@@ -55,7 +55,12 @@ export const userListQuery = t.Object({
 export const userPage = pageOf(userRecord)
 
 export const suspendBody = t.Object({
-  reason: t.Optional(orNull(t.String({ maxLength: 500, error: 'Text of up to 500 characters' }))),
+  reason: t.Optional(
+    t.Union([t.String({ maxLength: 500 }), t.Null()], {
+      error: 'Text of up to 500 characters',
+      examples: ['Left the company'],
+    }),
+  ),
 })
 
 /** contract 17.6. `passkeys` is 0 until there are any. */

@@ -40,6 +40,6 @@ export function getUserOverview(ctx: Context, grant: Grant, id: string): UserOve
 export function resetSecondStepOf(ctx: Context, grant: Grant, id: string): UserOverview {
   authorizeAgain(ctx, grant, 'workspace:administer')
   refuseOneself(grant, id, 'reset your own second step')
-  resetSecondStep(ctx, { userId: id }, grant.actor)
+  resetSecondStep(ctx, id, grant.actor)
   return getUserOverview(ctx, grant, id)
 }

@@ -306,6 +306,52 @@ test('in the middle of an upload: nothing is kept', async () => {
   expect(rows(`SELECT 1 FROM deployments WHERE commit_sha = '${'b'.repeat(40)}'`)).toEqual([])
 })
 
+test('sessions are ended one by one or all, and a lost second step is reset', async () => {
+  await secondStep()
+  const path = `/api/users/${ann}`
+  const overview = async () => (await ask(app, 'GET', `${path}/overview`, { as: ROOT })).body
+  const sessions = async () => (await overview())['sessions'] as Record<string, unknown>[]
+  const [mine] = await sessions()
+  expect(mine).toEqual({
+    id: expect.any(String),
+    kind: 'browser',
+    name: null,
+    ip: '127.0.0.1',
+    userAgent: '',
+    createdAt: '2026-11-20T12:00:00.000Z',
+    lastSeenAt: '2026-11-20T12:00:00.000Z',
+  })
+  const me = String(rows(`SELECT id FROM users WHERE email = '${ROOT}'`)[0]?.['id'])
+  const end = (id: string, session = mine?.['id']) =>
+    app.call('DELETE', `/api/users/${id}/sessions/${session}`, { as: ROOT })
+  expect([(await end(me)).status, (await end(ann)).status, (await end(ann)).status]).toEqual([404, 204, 404])
+  expect(await overview()).toMatchObject({
+    user: { lastSeenAt: '2026-11-20T12:00:00.000Z', hasSecondStep: true },
+    secondStep: { totp: true, recoveryCodesLeft: 10, passkeys: 0 },
+    groups: [],
+    keys: [],
+    projects: [
+      { owner: 'acme', role: 'owner', isMember: false, why: [{ kind: 'workspace', name: 'admin' }] },
+    ],
+  })
+  const from = { ip: '127.0.0.1', userAgent: '' }
+  const open = () => inTransaction(app.ctx.db, (tx) => openSession(app.ctx, tx, ann, from))
+  open()
+  open()
+  expect((await ask(app, 'DELETE', `${path}/sessions`, { as: ROOT })).body).toEqual({ ended: 2 })
+  open()
+  const reset = (id: string) => ask(app, 'POST', `/api/users/${id}/reset-second-step`, { as: ROOT })
+  expect((await reset(me)).status).toBe(400)
+  expect(await reset(ann)).toMatchObject({
+    status: 200,
+    body: { sessions: [], secondStep: { totp: false, recoveryCodesLeft: 0 } },
+  })
+  expect((await reset(ann)).body).toMatchObject({ statusCode: 409, error: 'NO_SECOND_STEP' })
+  expect(rows("SELECT action FROM audit_log WHERE action = 'user.reset-second-step'")).toHaveLength(1)
+  const own = await app.call('DELETE', `/api/users/${me}/sessions`, { as: ROOT })
+  expect([own.status, own.headers.getSetCookie().length > 0]).toEqual([200, true])
+})
+
 test('as owner: they stay it, and nobody can be made owner while suspended', async () => {
   const viewer = await seedMember(app, site.projectId, 'viewer')
   const id = String(rows(`SELECT id FROM users WHERE email = '${viewer}'`)[0]?.['id'])

@@ -8,7 +8,7 @@ import { reasonAgainst, settleKeys } from '../api-keys/take-over.ts'
 import { authorizeAgain, type Grant, operatorGrant } from '../auth/authorize.ts'
 import { endOneTimeTokens } from '../auth/one-time-tokens.ts'
 import { endSessionsOf } from '../auth/sessions.ts'
-import { getUserRow, type User, updateUser } from './accounts.ts'
+import { getUserAt, getUserRow, type User, updateUser } from './accounts.ts'
 import { keepLastAdmin } from './last-admin.ts'
 import type { UserView } from './model.ts'
 import { refuseOneself } from './oneself.ts'
@@ -38,13 +38,10 @@ export function unsuspendUser(ctx: Context, grant: Grant, id: string): UserView 
 
 /** The same for the operator. Throws 404 for an unknown email. */
 export const suspendByEmail = (ctx: Context, email: string): void =>
-  inTidyingTransaction(
-    ctx.db,
-    (tx) => void suspend(ctx, tx, operatorGrant(), getUserRow(tx, { email }), null),
-  )
+  inTidyingTransaction(ctx.db, (tx) => void suspend(ctx, tx, operatorGrant(), getUserAt(tx, email), null))
 
 export const unsuspendByEmail = (ctx: Context, email: string): void =>
-  inTidyingTransaction(ctx.db, (tx) => void unsuspend(ctx, tx, operatorGrant(), getUserRow(tx, { email })))
+  inTidyingTransaction(ctx.db, (tx) => void unsuspend(ctx, tx, operatorGrant(), getUserAt(tx, email)))
 
 function suspend(ctx: Context, tx: DbOrTx, grant: Grant, user: User, text: string | null): User {
   if (user.suspendedAt !== null)
