@@ -81,7 +81,7 @@ async function unitTests(patterns: string[]): Promise<Count> {
       'test',
       // bunfig.toml has no place for it, and what a preloaded file sets holds for the first file of tests alone.
       '--timeout',
-      isLong ? '3600000' : '60000',
+      isLong ? '3600000' : '100000',
       // A file at a time on each core, and one more: some files mostly wait, for a lock, a silence, an answer that never
       // comes. The files of a worker share their modules, as those of one process do.
       ...(isLong ? [] : [`--parallel=${navigator.hardwareConcurrency + 1}`, '--no-isolate']),

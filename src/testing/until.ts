@@ -1,10 +1,10 @@
 /** Less than a test may take (scripts/test.ts), so that the test fails with what it waited for. */
-const LIMIT_MS = 50_000
+const LIMIT_MS = 90_000
 const PAUSE_MS = 5
 
 /**
  * Checks until there is something other than false or undefined, and returns it. `what` completes the message of the
- * failure: `Waited 50 s in vain for the second order`.
+ * failure: `Waited 90 s in vain for the second order`.
  */
 export async function until<T>(
   what: string,
