@@ -3,7 +3,7 @@ import { DAY_MS } from '../../../domain/durations.ts'
 import { isRecent } from '../../../domain/recent.ts'
 import { suspendedKeys } from '../../api-keys/service.ts'
 import type { Grant } from '../../auth/authorize.ts'
-import { lastBackupFailure, newestBackupAt } from '../../backups/service.ts'
+import { lastBackup, lastBackupFailure } from '../../backups/service.ts'
 import { diskSpace } from '../../storage/floor.ts'
 import type { Found } from '../cause.ts'
 import { findFirstAccountAt, listHooksOff } from '../queries.ts'
@@ -30,7 +30,7 @@ const NEEDED_EVERY_MS = 2 * DAY_MS
 
 async function backups(ctx: Context): Promise<Found[]> {
   const href = '/admin/backups'
-  const newest = await newestBackupAt(ctx)
+  const newest = (await lastBackup(ctx))?.at ?? null
   const failure = lastBackupFailure(ctx)
   if (failure !== null && failure.at >= (newest ?? 0)) {
     const message = `The last backup failed: ${failure.message}`
