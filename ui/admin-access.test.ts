@@ -107,6 +107,8 @@ const TABLE: [route: string, who: Who][] = [
 
   ['GET /projects/:id/analytics', 'admin'],
   ['POST /projects/:id/analytics', 'admin'],
+  ['GET /projects/:id/errors', 'admin'],
+  ['GET /projects/:id/requests', 'admin'],
 
   ['GET /keys', 'global admin'],
   ['POST /keys', 'global admin'],

@@ -9,6 +9,7 @@ import { deploymentPages } from './deployments/routes.ts'
 import { domainPages } from './domains/routes.ts'
 import { trafficPages } from './domains/traffic-routes.ts'
 import { peoplePages } from './people/routes.ts'
+import { insightPages } from './projects/insight-routes.ts'
 import { projectPages } from './projects/routes.ts'
 import { settingsPages } from './projects/settings-routes.ts'
 import { releasePages } from './releases/routes.ts'
@@ -28,6 +29,7 @@ export const adminPages = (ctx: Context, explainer: Explainer) =>
   new Elysia()
     .use(commandPages(ctx))
     .use(projectPages(ctx))
+    .use(insightPages(ctx))
     .use(deploymentPages(ctx))
     .use(aliasPages(ctx))
     .use(rulesPages(ctx))

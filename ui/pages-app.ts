@@ -24,6 +24,7 @@ import { framedFailure } from './frame/admin-failure.ts'
 import { withDiskNotice } from './frame/disk-notice.ts'
 import { failurePage, redirectTo, toSignIn } from './frame/page-request.ts'
 import { withTheme } from './frame/theme.ts'
+import { leadByName } from './projects/by-name.ts'
 
 type Pages = {
   /** The path below `/_svc/` that pages on every host post to. */
@@ -43,6 +44,8 @@ export function createPages(ctx: Context, explainer: Explainer): Pages {
     if (request.method === 'POST' && ctx.config.rateLimitApi > 0)
       refuseFlood(forms.take(networkOf(factsOf(request).ip)))
     if (!isOpenBeforeSetup(path) && !workspaceHasAdmin(ctx)) return redirectTo(302, '/setup')
+    const named = leadByName(ctx, request)
+    if (named !== undefined) return named
     refuseMethod(request.method, table.methodsOf(path))
     if (request.method === 'GET') await skipBody(ctx, request)
     return app.handle(request)

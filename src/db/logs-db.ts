@@ -97,6 +97,11 @@ const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (project_id, day, path, linked_from)
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  -- What the paths of failures are grouped by; null where it is the path.
+  ALTER TABLE requests ADD COLUMN canonical_path TEXT;
+  CREATE INDEX requests_failed ON requests (project_id, at) WHERE status >= 400;
+  `,
 ]
 
 /** `file` may be `:memory:`. Does not open anything yet. */

@@ -15,6 +15,7 @@ export const settings = sqliteTable('settings', {
   updatedAt: integer('updated_at').notNull(),
 })
 
+/** `lastSeenAt`: of the sessions that ended, kept by a trigger. */
 export const users = sqliteTable('users', {
   id: text('id').primaryKey(),
   email: text('email').notNull(),
@@ -24,6 +25,9 @@ export const users = sqliteTable('users', {
   totpLastStep: integer('totp_last_step').notNull().default(0),
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),
+  suspendedAt: integer('suspended_at'),
+  suspendedReason: text('suspended_reason'),
+  lastSeenAt: integer('last_seen_at'),
 })
 
 /** Accounts of before whose email is spelled otherwise than its normal form, which is `email` here. */
@@ -225,7 +229,7 @@ export const apiKeys = sqliteTable('api_keys', {
   expiresAt: integer('expires_at'),
   lastUsedAt: integer('last_used_at'),
   suspendedAt: integer('suspended_at'),
-  suspendedReason: text('suspended_reason').$type<'maker_demoted' | 'maker_deleted'>(),
+  suspendedReason: text('suspended_reason').$type<'maker_demoted' | 'maker_suspended' | 'maker_deleted'>(),
 })
 
 export const deployments = sqliteTable('deployments', {
@@ -249,6 +253,9 @@ export const deployments = sqliteTable('deployments', {
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),
   preview: text('preview'),
+  number: integer('number').notNull().default(0),
+  title: text('title'),
+  icon: text('icon'),
 })
 
 export const assets = sqliteTable('assets', {
@@ -289,6 +296,7 @@ export const aliasHistory = sqliteTable('alias_history', {
   movedAt: integer('moved_at').notNull(),
   reason: text('reason').$type<'create' | 'publish' | 'move' | 'rollback'>().notNull().default('move'),
   version: integer('version').notNull().default(1),
+  number: integer('number'),
 })
 
 export const previewDeployments = sqliteTable(
@@ -319,6 +327,12 @@ export const givenVersions = sqliteTable(
   },
   (table) => [primaryKey({ columns: [table.projectId, table.commitSha] })],
 )
+
+/** The highest number that a project has given to a deployment. A trigger writes it. */
+export const deploymentCounters = sqliteTable('deployment_counters', {
+  projectId: text('project_id').primaryKey(),
+  number: integer('number').notNull(),
+})
 
 export const ruleSets = sqliteTable('rule_sets', {
   id: text('id').primaryKey(),

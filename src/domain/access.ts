@@ -6,6 +6,7 @@ export const PROJECT_ACTIONS = {
   'project:see': 'guest',
   'project:read': 'viewer',
   'permission:read': 'viewer',
+  'attention:read': 'viewer',
   'deployment:create': 'contributor',
   'alias:write': 'contributor',
   'preview:end': 'contributor',
@@ -39,6 +40,7 @@ export const WORKSPACE_ACTIONS = {
   'account:use': 'signed_in',
   /** Lists that contain only what the caller may see. */
   'project:list': 'any_credential',
+  'attention:list': 'any_credential',
   /** What an invitation link leads to: the token in the path is the credential. */
   'invitation:see': 'anybody',
 } as const
@@ -50,6 +52,8 @@ export type Action = ProjectAction | WorkspaceAction
 /** The caller, reduced to the facts that decide. */
 export type Asker =
   | { kind: 'anonymous' }
+  /** A person whose roles count for nothing. None comes this far: they have neither session nor key. contract 17.6. */
+  | { kind: 'suspended' }
   /** `other_site`: the request names another project than the one that the site belongs to. */
   | { kind: 'user'; globalRole: GlobalRole; place: 'admin_host' | 'own_site' | 'other_site' }
   /** `covers`: the key is global, or belongs to the project in question. */
@@ -82,6 +86,7 @@ export function decideAccess(question: AccessQuestion): Decision {
   const { action, asker } = question
   if (asker.kind === 'operator') return allow('owner', 'The operator of this machine may do everything')
   if (asker.kind === 'anonymous') return decideAnonymous(action)
+  if (asker.kind === 'suspended') return deny('unauthenticated', null, 'The account is suspended')
   if (asker.kind === 'user' && asker.place !== 'admin_host')
     return decideOnSite(question, asker.place, asker.globalRole)
   return isWorkspaceAction(action) ? decideWorkspace(action, asker) : decideOnProject(question, action)
@@ -94,7 +99,7 @@ function decideAnonymous(action: Action): Decision {
 
 function decideWorkspace(
   action: WorkspaceAction,
-  asker: Exclude<Asker, { kind: 'anonymous' | 'operator' }>,
+  asker: Exclude<Asker, { kind: 'anonymous' | 'suspended' | 'operator' }>,
 ): Decision {
   const needed = WORKSPACE_ACTIONS[action]
   if (needed === 'anybody') return allow(null, FOR_ANYBODY)
@@ -134,12 +139,16 @@ function denyKeyElsewhere(isGlobal: boolean, isRead: boolean): Decision {
  */
 export function roleOfAsker(asker: Asker, role: ProjectRole | null): ProjectRole | null {
   if (asker.kind === 'operator') return 'owner'
+  if (asker.kind === 'suspended') return null
   if (asker.kind === 'key') return asker.covers ? 'contributor' : null
   if (asker.kind === 'cli')
     return asker.globalRole === 'admin' ? 'contributor' : lowerRole(role, 'contributor')
   if (asker.kind === 'user' && asker.globalRole === 'admin') return 'owner'
   return role
 }
+
+/** What nobody reads on a site host, whatever their role. contract 17.13. */
+const ADMIN_HOST_READS: ReadonlySet<Action> = new Set(['attention:list', 'attention:read'])
 
 /** Contributors wrote the page on a site host, so a session there only reads its own project, as viewer at most. */
 function decideOnSite(
@@ -149,7 +158,8 @@ function decideOnSite(
 ): Decision {
   const { action, isRead, exists } = question
   const only = 'On a site this works only with an API key: use the admin host'
-  if (!isRead || !exists || place !== 'own_site') return deny('admin_host_only', null, only)
+  const isShown = isRead && exists && place === 'own_site' && !ADMIN_HOST_READS.has(action)
+  if (!isShown) return deny('admin_host_only', null, only)
   if (action === 'project:list') return allow(null, 'Lists show what the caller may see')
   if (isWorkspaceAction(action)) return deny('admin_host_only', null, only)
   const role = lowerRole(globalRole === 'admin' ? 'viewer' : question.role, 'viewer')

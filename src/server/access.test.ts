@@ -20,7 +20,7 @@ import { createApi } from './endpoints.ts'
  */
 
 type Expected = 'allowed' | 401 | 403 | 404 | 'ADMIN_HOST_ONLY'
-type Situation = { host: HostName; isGated: boolean; isRead: boolean }
+type Situation = { host: HostName; isGated: boolean; isRead: boolean; isAdminHostOnly: boolean }
 
 let world: World
 beforeAll(async () => {
@@ -40,6 +40,7 @@ function expectedOf(who: Who, actor: Actor, situation: Situation): Expected {
   if (who === 'session') return actor.kind === 'person' || actor.kind === 'cli' ? 'allowed' : 401
   if (actor.kind === 'cli') return expectedOfCli(who, PERSONS[actor.of], situation)
   if (actor.kind === 'key') return expectedOfKey(who, actor.of, situation)
+  if (actor.kind === 'suspended') return expectedOf(who, { kind: 'anonymous' }, situation)
   if (actor.kind === 'anonymous' || isRefusedByGate(actor, situation)) return who === 'link' ? 'allowed' : 401
   if (who === 'session past the gate') return 'allowed'
   return situation.host === 'admin' ? expectedAtHome(who, actor) : expectedOnSite(who, actor, situation)
@@ -50,8 +51,8 @@ const isRefusedByGate = (actor: Extract<Actor, { kind: 'person' }>, { host, isGa
   isGated && (host === 'other' || (host === 'own' && !actor.isMember))
 
 /** A key acts as contributor, wherever it is used. contract §4 and §7. */
-function expectedOfKey(who: Who, of: 'docs' | 'other' | 'all' | 'revoked', { isRead }: Situation): Expected {
-  if (of === 'revoked' || who === 'session past the gate') return 401
+function expectedOfKey(who: Who, of: Extract<Actor, { kind: 'key' }>['of'], { isRead }: Situation): Expected {
+  if (of === 'revoked' || of === 'suspended' || who === 'session past the gate') return 401
   if (who === 'any credential' || who === 'link') return 'allowed'
   if (!isRole(who)) return 403
   if (of === 'other') return isRead ? 404 : 403
@@ -82,8 +83,9 @@ function expectedAtHome(who: Who, { globalRole, role }: Extract<Actor, { kind: '
 function expectedOnSite(
   who: Who,
   { globalRole, role }: Extract<Actor, { kind: 'person' }>,
-  { host, isRead }: Situation,
+  { host, isRead, isAdminHostOnly }: Situation,
 ): Expected {
+  if (isAdminHostOnly) return 'ADMIN_HOST_ONLY'
   if (who === 'any credential' && isRead) return 'allowed'
   if (!isRole(who) || !isRead || host === 'other') return 'ADMIN_HOST_ONLY'
   if (globalRole !== 'admin' && role === null) return 404
@@ -110,7 +112,9 @@ test.each(ACCESS_TABLE.map(([route, who, content]) => ({ route, who, content }))
       for (const host of HOSTS)
         for (const name of ACTOR_NAMES) {
           const isRead = route.startsWith('GET ')
-          const expected = expectedOf(who, ACTORS[name], { host, isGated: state.isGated, isRead })
+          const isAdminHostOnly = content?.isAdminHostOnly === true
+          const situation = { host, isGated: state.isGated, isRead, isAdminHostOnly }
+          const expected = expectedOf(who, ACTORS[name], situation)
           const answer = await world.call(name, host, requestOf(route, world.ids, content))
           const outcome = await outcomeOf(answer, content?.orMissing === true && expected === 'allowed')
           if (outcome !== expected)
@@ -142,7 +146,7 @@ function contentStatus(
 ): number {
   const actor = caller.kind === 'cli' ? PERSONS[caller.of] : caller
   if (isPublic) return 200
-  if (path === '/public' || actor.kind === 'anonymous') return 404
+  if (path === '/public' || actor.kind === 'anonymous' || actor.kind === 'suspended') return 404
   if (actor.kind === 'key') return actor.of === 'docs' || actor.of === 'all' ? 200 : 404
   if (path === 'site' && isGated && !actor.isMember) return 403
   return actor.role !== null || actor.globalRole === 'admin' ? 200 : 403

@@ -24,12 +24,13 @@ import { analyticsRoutes } from '../modules/analytics/routes.ts'
 import { apiKeyRoutes } from '../modules/api-keys/routes.ts'
 import { assetRoutes } from '../modules/assets/routes.ts'
 import { assetUploadRoutes } from '../modules/assets/upload-routes.ts'
+import { attentionRoutes } from '../modules/attention/routes.ts'
 import { deviceRoutes } from '../modules/auth/device/routes.ts'
 import { callbackRoute } from '../modules/auth/handover/routes.ts'
 import { authRoutes } from '../modules/auth/routes.ts'
 import { backupRoutes } from '../modules/backups/routes.ts'
 import { cdnRoutes, purgeRoutes } from '../modules/cdn/routes.ts'
-import { deploymentRoutes } from '../modules/deployments/routes.ts'
+import { deploymentRoutes, numberedDeploymentRoutes } from '../modules/deployments/routes.ts'
 import { deploymentUploadRoutes } from '../modules/deployments/upload/routes.ts'
 import { domainRoutes } from '../modules/domains/routes.ts'
 import { explainRoutes } from '../modules/explain/routes.ts'
@@ -37,7 +38,7 @@ import type { Explainer } from '../modules/explain/service.ts'
 import { groupMemberRoutes, groupRoutes } from '../modules/groups/routes.ts'
 import { healthRoutes } from '../modules/health/routes.ts'
 import { invitationRoutes, projectInvitationRoutes } from '../modules/invitations/routes.ts'
-import { auditRoutes, logRoutes } from '../modules/logs/routes.ts'
+import { auditRoutes, logRoutes, projectLogRoutes } from '../modules/logs/routes.ts'
 import { machineRoutes } from '../modules/machines/routes.ts'
 import { memberRoutes, permissionRoutes } from '../modules/members/routes.ts'
 import { METRICS_PATH, metricsAnswer } from '../modules/metrics/service.ts'
@@ -171,6 +172,8 @@ export const createApi = (ctx: Context, isApiRoute: (path: string) => boolean = 
     .use(auditRoutes(ctx))
     .use(logRoutes(ctx))
     .use(analyticsRoutes(ctx, explainerOf(ctx, isApiRoute)))
+    .use(projectLogRoutes(ctx))
+    .use(attentionRoutes(ctx))
     .use(storageRoutes(ctx))
     .use(machineRoutes(ctx))
     .use(backupRoutes(ctx))
@@ -190,6 +193,7 @@ export const createApi = (ctx: Context, isApiRoute: (path: string) => boolean = 
 const publishingRoutes = (ctx: Context): AnyElysia =>
   (new Elysia() as AnyElysia)
     .use(deploymentRoutes(ctx))
+    .use(numberedDeploymentRoutes(ctx))
     .use(reportRoutes(ctx))
     .use(deploymentUploadRoutes(ctx))
     .use(aliasRoutes(ctx))

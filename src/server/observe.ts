@@ -1,11 +1,13 @@
 import type { Context } from '../context.ts'
+import { cleanAddress } from '../domain/clean-addresses.ts'
 import { plainPath } from '../domain/plain-path.ts'
 import { parseWebUrl } from '../domain/web-url.ts'
 import type { Arrival } from '../http/arrival.ts'
 import { loggedPath } from '../http/logged-path.ts'
 import { sizeOf } from '../http/sent-size.ts'
-import { siteOfPathForm } from '../site/parse-path-form.ts'
+import { pathFormOf } from '../site/parse-path-form.ts'
 import { resolveHost } from '../site/resolve-site.ts'
+import type { Site } from '../site/site.ts'
 
 /** `startedAt` is from `performance.now`. */
 type Seen = { startedAt: number; weight: number }
@@ -22,13 +24,15 @@ export function observe(ctx: Context, arrival: Arrival, answer: Response, seen: 
     const { request, path } = arrival
     const { headers } = request
     const host = (arrival.host ?? '').slice(0, MAX_HOST)
-    const projectId = projectOf(ctx, arrival)
+    const asked = siteAsked(ctx, arrival)
+    const projectId = asked?.site.project.id ?? null
     ctx.requestLog.take({
       at: ctx.now(),
       projectId,
       method: request.method.slice(0, 20),
       host,
       path: loggedPath(path).slice(0, MAX_PATH),
+      canonicalPath: canonicalPathOf(asked, path, answer),
       status: answer.status,
       durationMs: performance.now() - startedAt,
       sizeBytes: sizeOf(request, answer),
@@ -64,10 +68,20 @@ export function logRequest(
   })
 }
 
-function projectOf(ctx: Context, { hostHeader, path }: Arrival): string | null {
+/** The site of a request, and the path within it. */
+type Asked = { site: Site; rest: string }
+
+function siteAsked(ctx: Context, { hostHeader, path }: Arrival): Asked | undefined {
   const place = resolveHost(ctx, hostHeader)
-  if (place?.kind === 'site') return place.project.id
-  return place?.kind === 'admin' ? (siteOfPathForm(ctx, path)?.project.id ?? null) : null
+  if (place?.kind === 'site') return { site: place, rest: path }
+  return place?.kind === 'admin' ? pathFormOf(ctx, path) : undefined
+}
+
+/** The clean address of the file that answered, else the plain path. contract 17.7. */
+function canonicalPathOf(asked: Asked | undefined, path: string, answer: Response): string {
+  const plain = plainPath(loggedPath(asked?.rest ?? path)).slice(0, MAX_PATH)
+  const isFile = answer.status < 400 && answer.headers.has('x-svc-commit')
+  return isFile && plain.endsWith('.html') ? cleanAddress(plain, asked?.site.htmlHandling ?? null) : plain
 }
 
 /** The host of the other site that the visitor came from. */

@@ -6,7 +6,7 @@ import { factsAbout } from '../http/request-facts.ts'
 import { keysIn } from './cdn-mark.ts'
 import { findMapping } from './domain-queries.ts'
 import type { SitePages } from './pages.ts'
-import { siteOfPathForm } from './parse-path-form.ts'
+import { pathFormOf } from './parse-path-form.ts'
 import { servePathForm } from './path-forms.ts'
 import { chooseWay } from './plan-visit.ts'
 import { resolveHost } from './resolve-site.ts'
@@ -48,7 +48,7 @@ export function projectOfUrl(ctx: Context, url: URL): string | null {
   const host = normalizeHost(url.host)
   const place = host === null ? undefined : resolveHost(ctx, url.host)
   if (place === undefined || host === null) return mappedProject(ctx, host)
-  if (place.kind === 'admin') return siteOfPathForm(ctx, url.pathname)?.project.id ?? null
+  if (place.kind === 'admin') return pathFormOf(ctx, url.pathname)?.site.project.id ?? null
   return place.kind === 'site' ? place.project.id : mappedProject(ctx, host)
 }
 
@@ -106,7 +106,7 @@ async function answerAt(ctx: Context, endpoints: Endpoints, input: ExplainInput,
   if (place.kind === 'site')
     return answerOfSite(ctx, endpoints, place, visitorOf(input, arrival, place, trace))
   if (place.kind === 'admin') {
-    const named = siteOfPathForm(ctx, arrival.path)
+    const named = pathFormOf(ctx, arrival.path)?.site
     const what = named?.alias?.expiresAt ? shownText(named) : 'the site'
     trace.add('host', `${host} is the admin host; the path names ${what}`, named && endDetail(named))
     tracePath(trace, arrival)

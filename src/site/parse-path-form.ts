@@ -2,9 +2,9 @@ import type { Context } from '../context.ts'
 import { resolveAliasPath, resolveShaPath } from './resolve-site.ts'
 import type { Site } from './site.ts'
 
-/** What a path form shows; undefined if the path is not one, or shows nothing. */
-export const siteOfPathForm = (ctx: Context, path: string): Site | undefined =>
-  path.startsWith('/public/') || path.startsWith('/repo/') ? parsePathForm(ctx, path)?.site : undefined
+/** What a path of the admin host shows as a path form; undefined if it is not one, or shows nothing. */
+export const pathFormOf = (ctx: Context, path: string): PathForm | undefined =>
+  path.startsWith('/public/') || path.startsWith('/repo/') ? parsePathForm(ctx, path) : undefined
 
 /** A parsed path form: the site, the path within it, and whether credentials are ignored. */
 export type PathForm = { site: Site; mount: string; rest: string; isAnonymous: boolean }

@@ -29,6 +29,8 @@ export type Content = {
   query?: string
   /** An allowed call may return 404, because the thing in the path is the caller's own and not everybody has one. */
   orMissing?: true
+  /** A session on a site host may not even read it there. contract 17.13 */
+  isAdminHostOnly?: true
 }
 
 /**
@@ -74,6 +76,7 @@ export const ACCESS_TABLE: [route: string, who: Who, content?: Content][] = [
   ['POST /api/account/password', 'person'],
   ['POST /api/account/mfa/totp', 'person'],
   ['POST /api/account/mfa/totp/confirm', 'person'],
+  ['POST /api/account/mfa/recovery-codes', 'person'],
   ['DELETE /api/account/mfa/totp', 'person'],
   ['DELETE /api/account/sessions/:uploadId', 'person', { orMissing: true }],
   ['DELETE /api/account/connections/:secretName', 'person', { orMissing: true }],
@@ -133,6 +136,12 @@ export const ACCESS_TABLE: [route: string, who: Who, content?: Content][] = [
   ['PATCH /api/users/:plain user id', 'global admin', { json: { role: 'admin' } }],
   ['DELETE /api/users/:plain user id', 'global admin'],
   ['POST /api/users/:plain user id/reset-link', 'global admin'],
+  ['GET /api/users/:plain user id/overview', 'global admin'],
+  ['DELETE /api/users/:plain user id/sessions', 'global admin'],
+  ['DELETE /api/users/:plain user id/sessions/:uploadId', 'global admin', { orMissing: true }],
+  ['POST /api/users/:plain user id/reset-second-step', 'global admin'],
+  ['POST /api/users/:plain user id/suspend', 'global admin'],
+  ['POST /api/users/:plain user id/unsuspend', 'global admin'],
   ['GET /api/groups', 'global admin'],
   ['POST /api/groups', 'global admin', { json: { name: 'x' } }],
   ['GET /api/groups/:groupId', 'global admin'],
@@ -153,7 +162,12 @@ export const ACCESS_TABLE: [route: string, who: Who, content?: Content][] = [
   ['GET /api/logs/tail', 'global admin'],
   ['GET /api/analytics', 'global admin'],
   ['GET /api/projects/:projectId/analytics', 'admin'],
+  ['GET /api/projects/:projectId/errors', 'admin'],
   ['GET /api/projects/:projectId/missing', 'admin'],
+  ['GET /api/projects/:projectId/logs', 'admin'],
+  ['GET /api/projects/:projectId/logs/tail', 'admin'],
+  ['GET /api/attention', 'any credential', { isAdminHostOnly: true }],
+  ['GET /api/projects/:projectId/attention', 'viewer', { isAdminHostOnly: true }],
   ['GET /api/storage', 'global admin'],
   ['GET /api/machines', 'global admin'],
   ['GET /api/backups', 'global admin'],
@@ -216,6 +230,7 @@ export const ACCESS_TABLE: [route: string, who: Who, content?: Content][] = [
   ['GET /api/deployments/:deploymentId/files', 'viewer'],
   ['GET /api/deployments/:deploymentId/routing', 'viewer'],
   ['GET /api/deployments/:deploymentId/report', 'viewer'],
+  ['GET /api/projects/:projectId/deployments/:number', 'viewer'],
   ['DELETE /api/deployments/:deploymentId', 'admin'],
   [
     'POST /api/deployments',

@@ -41,6 +41,8 @@ export type TestApp = {
   /** The `Cookie` header of a signed-in account. */
   cookieOf(email: string, host?: string): Promise<string>
   advance(ms: number): void
+  /** After a time in which sessions end: whoever calls next signs in again. */
+  signInAgain(): void
   /** The lines of the log. */
   lines: string[]
   close(): void
@@ -117,6 +119,7 @@ export async function testApp(
     advance(ms) {
       at += ms
     },
+    signInAgain: () => cookies.clear(),
     async addUser(email, role = 'user') {
       const operator: Actor = { kind: 'operator' }
       return (await createAccount(ctx, { email, password: PASSWORD, role }, operator)).id

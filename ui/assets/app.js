@@ -145,6 +145,26 @@ async function copy(text, source) {
   document.execCommand('copy')
 }
 
+/** Says so for a while. */
+function copied(button) {
+  const label = button.textContent
+  button.textContent = 'Copied'
+  setTimeout(() => {
+    button.textContent = label
+  }, 2000)
+}
+
+each('button[data-copy]', (/** @type {HTMLButtonElement} */ button) => {
+  button.hidden = false
+  button.addEventListener('click', async () => {
+    const whole = make('pre', { class: 'visually-hidden' }, button.dataset.copy ?? '')
+    button.after(whole)
+    await copy(whole.textContent, whole)
+    whole.remove()
+    copied(button)
+  })
+})
+
 each('.copyable', (figure) => {
   const code = partOf(figure, 'code')
   const label = figure.querySelector('figcaption')?.textContent.trim()
@@ -152,10 +172,7 @@ each('.copyable', (figure) => {
   if (label !== undefined) button.setAttribute('aria-label', `Copy: ${label}`)
   button.addEventListener('click', async () => {
     await copy(code.textContent, code)
-    button.textContent = 'Copied'
-    setTimeout(() => {
-      button.textContent = 'Copy'
-    }, 2000)
+    copied(button)
   })
   figure.append(button)
 })

@@ -27,6 +27,7 @@ const WORDS: Readonly<Record<string, string>> = {
   'secret:manage': 'Set and remove secrets',
   'secret:read': 'See headers that rules add',
   'cdn:purge': 'Purge the CDN',
+  'attention:read': 'See what needs attention',
   'analytics:read': 'See visits',
   'webhook:manage': 'Manage webhooks',
   'retention:manage': 'Manage retention',

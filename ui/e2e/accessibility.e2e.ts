@@ -101,6 +101,8 @@ const ofProject = (ids: Ids): string[] => {
       '/aliases',
       '/people',
       '/analytics',
+      '/errors',
+      '/requests',
       '/secrets',
       '/webhooks',
       `/webhooks/${ids.hook}`,

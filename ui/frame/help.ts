@@ -11,6 +11,7 @@ export const HELP_TOPICS = [
   'data',
   'people',
   'analytics',
+  'errors',
   'secrets',
   'webhooks',
   'retention',

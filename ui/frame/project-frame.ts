@@ -18,6 +18,8 @@ type ProjectTab =
   | 'data'
   | 'people'
   | 'analytics'
+  | 'errors'
+  | 'requests'
   | 'secrets'
   | 'webhooks'
   | 'retention'
@@ -103,7 +105,11 @@ const GROUPS: readonly Group[] = [
   { label: 'People', pages: [{ tab: 'people', label: 'People', path: '/people' }] },
   {
     label: 'Insights',
-    pages: [{ tab: 'analytics', label: 'Analytics', path: '/analytics', needs: 'readAnalytics' }],
+    pages: [
+      { tab: 'analytics', label: 'Analytics', path: '/analytics', needs: 'readAnalytics' },
+      { tab: 'errors', label: 'Errors', path: '/errors', needs: 'readAnalytics' },
+      { tab: 'requests', label: 'Requests', path: '/requests', needs: 'readAnalytics' },
+    ],
   },
   {
     label: 'Settings',

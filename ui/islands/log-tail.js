@@ -28,7 +28,7 @@ each('[data-tail]', (place) => {
     tell(label, message)
   }
   const follow = () => {
-    source = open(lastId, {
+    source = open(place.dataset.href, lastId, {
       request(request) {
         lastId = request.id
         list.add(request)
@@ -49,10 +49,11 @@ each('[data-tail]', (place) => {
   place.hidden = false
 })
 
-/** Streams everything after `lastId`. */
-function open(lastId, { request, skipped, refused }) {
-  const query = new URLSearchParams({ after: lastId, status: filterOf('status'), bots: filterOf('bots') })
-  const source = new EventSource(`/api/logs/tail?${query}`)
+/** Streams everything after `lastId` from `href`, which has the filters that the server supports. */
+function open(href, lastId, { request, skipped, refused }) {
+  const url = new URL(href, location.href)
+  url.searchParams.set('after', lastId)
+  const source = new EventSource(url)
   source.addEventListener('request', ({ data }) => request(JSON.parse(data)))
   source.addEventListener('skipped', ({ data }) => skipped(JSON.parse(data)))
   source.addEventListener('error', () => {

@@ -3,7 +3,7 @@
 
 const OPENED_BY = /Mac|iPhone|iPad/.test(navigator.platform) ? '⌘ K' : 'Ctrl K'
 const NAME = 'Find a page, a project or a command'
-const RECENTLY = 'svc-recent'
+const RECENT_KEY = 'svc-recent'
 const MAX_RECENT = 20
 const TOLD_MS = 4000
 
@@ -63,7 +63,7 @@ async function ask(signal) {
 // Without storage, as in some private windows, nothing is remembered.
 function recent() {
   try {
-    const stored = JSON.parse(localStorage.getItem(RECENTLY) ?? '[]')
+    const stored = JSON.parse(localStorage.getItem(RECENT_KEY) ?? '[]')
     return Array.isArray(stored) ? stored.filter((id) => typeof id === 'string').slice(0, MAX_RECENT) : []
   } catch {
     return []
@@ -73,7 +73,7 @@ function recent() {
 function remember(id) {
   try {
     const ids = [id, ...recent().filter((other) => other !== id)]
-    localStorage.setItem(RECENTLY, JSON.stringify(ids.slice(0, MAX_RECENT)))
+    localStorage.setItem(RECENT_KEY, JSON.stringify(ids.slice(0, MAX_RECENT)))
   } catch {}
 }
 
@@ -171,7 +171,7 @@ dialog.addEventListener('click', (event) => {
 each('.opener', (opener) => {
   opener.setAttribute('aria-haspopup', 'dialog')
   opener.setAttribute('aria-keyshortcuts', 'Control+K Meta+K')
-  opener.append(make('kbd', { 'aria-hidden': 'true' }, OPENED_BY))
+  opener.dataset.keys = OPENED_BY
   opener.addEventListener('click', (event) => {
     event.preventDefault()
     open()

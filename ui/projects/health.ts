@@ -20,7 +20,7 @@ export function projectHealth(
     return [
       ...(failed === 0
         ? []
-        : [point('bad', `${failed} ${failed === 1 ? 'error' : 'errors'} in a day`, 'analytics')]),
+        : [point('bad', `${failed} ${failed === 1 ? 'error' : 'errors'} in a day`, 'errors')]),
       ...(uncertified === 0 ? [] : [point('bad', 'Certificate missing', 'domains')]),
       ...(unproven === 0 ? [] : [point('warn', 'Domain not verified', 'domains')]),
       ...(unreleased.has(projectId) ? [point('warn', 'Newest not live', 'deployments')] : []),

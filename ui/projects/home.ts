@@ -1,3 +1,5 @@
+import type { AttentionItem } from '../../src/modules/attention/service.ts'
+import { attentionBadge, attentionCard } from '../components/attention.ts'
 import { badge, visibilityBadge } from '../components/badge.ts'
 import { linkButton } from '../components/button.ts'
 import { emptyState } from '../components/empty-state.ts'
@@ -14,7 +16,7 @@ import { appLayout } from '../frame/layout.ts'
 import { queryText } from '../frame/project-request.ts'
 
 /** A problem to look at, and the project page with the details. */
-export type HealthPoint = { tone: Tone; label: string; page: 'analytics' | 'deployments' | 'domains' }
+export type HealthPoint = { tone: Tone; label: string; page: 'errors' | 'deployments' | 'domains' }
 
 export type ProjectRow = {
   id: string
@@ -41,6 +43,10 @@ type HomePageProps = {
   pages: number
   total: number
   canCreate: boolean
+  /** Of all projects, whatever the page and the search. */
+  attention?: readonly AttentionItem[]
+  /** Names of the projects in it, by id. */
+  namesById?: ReadonlyMap<string, string>
   notices?: readonly Notice[]
 }
 
@@ -56,10 +62,18 @@ export const homePage = (props: HomePageProps): Html =>
     },
     html`
       <header class="page-head">
-        <h1>Projects</h1>
+        <div>
+          <h1>Projects</h1>
+          ${attentionBadge(props.attention?.length ?? 0)}
+        </div>
         ${props.canCreate && !isEmpty(props) && newProject}
       </header>
-      <div class="cards">${isEmpty(props) ? noProjects(props) : found(props)}</div>
+      <div class="cards">
+        ${attentionCard(props.attention ?? [], ({ projectId }) =>
+          projectId === null ? 'Workspace' : (props.namesById?.get(projectId) ?? ''),
+        )}
+        ${isEmpty(props) ? noProjects(props) : found(props)}
+      </div>
     `,
   )
 

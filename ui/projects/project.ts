@@ -1,10 +1,12 @@
 import type { PreviewView } from '../../src/modules/aliases/previews.ts'
 import type { AliasView } from '../../src/modules/aliases/service.ts'
 import type { ProjectAnalytics } from '../../src/modules/analytics/service.ts'
+import type { AttentionItem } from '../../src/modules/attention/service.ts'
 import type { DeploymentView } from '../../src/modules/deployments/service.ts'
 import type { QuotaView } from '../../src/modules/quotas/service.ts'
 import { ALIAS_COLUMNS } from '../aliases/aliases.ts'
 import { previewsCard } from '../aliases/previews.ts'
+import { attentionCard } from '../components/attention.ts'
 import { visibilityBadge } from '../components/badge.ts'
 import { linkButton } from '../components/button.ts'
 import { card } from '../components/card.ts'
@@ -12,10 +14,9 @@ import { barChart, countOf } from '../components/chart.ts'
 import { type Content, type Html, html } from '../components/html.ts'
 import { notice } from '../components/notice.ts'
 import { roleLabel } from '../components/role.ts'
-import { versionText } from '../components/sha.ts'
 import { type Column, table } from '../components/table.ts'
 import { day, time } from '../components/time.ts'
-import { deploymentHref, deploymentTable } from '../deployments/deployment-table.ts'
+import { deploymentLink, deploymentTable } from '../deployments/deployment-table.ts'
 import { type PublishPageProps, publishCards } from '../deployments/publish.ts'
 import { waitingForFirst } from '../deployments/publish-panel.ts'
 import { projectFrame, projectHref } from '../frame/project-frame.ts'
@@ -37,6 +38,7 @@ type ProjectPageProps = PublishPageProps & {
   visits?: Visits | undefined
   /** Only where there is a limit. */
   quota?: QuotaView | undefined
+  needsAttention?: readonly AttentionItem[]
   /** There is a CDN, and who looks may purge it. */
   canPurge?: boolean
 }
@@ -91,6 +93,7 @@ const firstUpload = (props: ProjectPageProps): Html => html`
 `
 
 const published = (props: ProjectPageProps): Html => html`
+  ${attentionCard(props.needsAttention ?? [])}
   ${attention(props)}
   ${card(
     {
@@ -169,7 +172,7 @@ function attention({ project, can, aliases, deployments }: ProjectPageProps): Ht
   const release = can.moveAliases ? 'Point an alias at it to release it.' : 'A contributor can release it.'
   if (newest !== undefined && newest.aliases.length === 0)
     points.push(html`
-      The newest deployment, <a href=${deploymentHref(project.id, newest.id)}>${versionText(newest)}</a>, is
+      The newest deployment, ${deploymentLink(project.id, newest)}, is
       not live. ${release}
     `)
   for (const alias of aliases.filter(({ isLocked }) => isLocked))

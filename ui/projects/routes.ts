@@ -8,6 +8,7 @@ import { listPreviews } from '../../src/modules/aliases/previews.ts'
 import { type AliasView, listAliases, productionAliases } from '../../src/modules/aliases/service.ts'
 import { getProjectAnalytics } from '../../src/modules/analytics/service.ts'
 import { suspendedKeys } from '../../src/modules/api-keys/service.ts'
+import { type AttentionItem, attentionOf, listAttention } from '../../src/modules/attention/service.ts'
 import { authorize, type Grant, mayDo } from '../../src/modules/auth/authorize.ts'
 import { purgeProject } from '../../src/modules/cdn/service.ts'
 import { aliasesWithStartPage } from '../../src/modules/deployments/browse.ts'
@@ -23,6 +24,7 @@ import { newProjectBody } from '../../src/modules/projects/model.ts'
 import {
   aboutProject,
   createProject,
+  listProjectNames,
   type ProjectView,
   pageOfProjects,
 } from '../../src/modules/projects/service.ts'
@@ -73,7 +75,7 @@ function showProjects(ctx: Context, request: Request): Response {
 
 const PER_PAGE = 25
 
-function showHome(ctx: Context, request: Request): Response {
+async function showHome(ctx: Context, request: Request): Promise<Response> {
   const { caller, user } = viewerOf(ctx, request)
   const grant = authorize(ctx, caller, 'project:list', undefined, true)
   const search = queryOf(request, 'q')?.trim() ?? ''
@@ -83,9 +85,12 @@ function showHome(ctx: Context, request: Request): Response {
   const times = lastDeploymentTimes(ctx, ids)
   const healthOf = projectHealth(ctx, caller, ids)
   const productions = productionAliases(ctx, ids)
+  const attention = await listAttention(ctx, grant)
   return page(
     homePage({
       user,
+      attention,
+      namesById: namesOf(ctx, grant, attention),
       projects: projects.map((project) => ({
         ...rowOf(ctx, caller, project, { at: times.get(project.id) ?? null, health: healthOf(project.id) }),
         url: visitUrlOf(ctx, request, project, productions.get(project.id)),
@@ -99,6 +104,12 @@ function showHome(ctx: Context, request: Request): Response {
       ],
     }),
   )
+}
+
+function namesOf(ctx: Context, grant: Grant, items: readonly AttentionItem[]): ReadonlyMap<string, string> {
+  const wanted = new Set(items.map(({ projectId }) => projectId))
+  const named = wanted.size === 0 ? [] : listProjectNames(ctx, grant).filter(({ id }) => wanted.has(id))
+  return new Map(named.map(({ id, displayName }) => [id, displayName]))
 }
 
 const keysThatWait = (ctx: Context, caller: Caller) =>
@@ -221,6 +232,7 @@ async function showProject(ctx: Context, request: Request, id: string, failed?: 
       ...publishing(ctx, grant),
       visits: latest.data.length === 0 ? undefined : await visitsOf(ctx, caller, project.id),
       quota: await getSetQuota(ctx, grant, project.id),
+      needsAttention: attentionOf(ctx, grant),
       canPurge: ctx.config.cdnKind !== null && mayDo(ctx, caller, 'cdn:purge', project.id),
       notices: doneNotice(request, {
         created: 'The project was created.',
@@ -282,7 +294,7 @@ async function submitUpload(
       if (ctx.config.rateLimitUpload > 0) refuseTooMany(count(user.id))
       const { projectId, deployment, unwrapped } = await publishZipForm(ctx, request, fields, unwrappingOrder)
       const done = unwrapped === null ? 'published' : 'unwrapped'
-      return `/projects/${projectId}/deployments/${deployment.id}?done=${done}`
+      return `/projects/${projectId}/deployments/${deployment.number}?done=${done}`
     },
     (error) => showPublish(ctx, request, id, { error, values: typedOf(fields) }),
   )

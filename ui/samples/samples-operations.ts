@@ -104,13 +104,13 @@ export const operationsSamples = [
   }),
   sample('logs', logsPage, {
     user: admin,
-    filters: { host: '', path: '', status: '4xx', bots: '' },
+    filters: { place: 'sites', host: '', path: '', status: '4xx', bots: '' },
     found: { data: [request], pagination: { ...one, pages: 2 } },
     newestId: '17',
   }),
   sample('logs-refused', logsPage, {
     user: admin,
-    filters: { host: '', path: '', status: 'x', bots: '' },
+    filters: { place: 'sites', host: '', path: '', status: 'x', bots: '' },
     found: null,
     newestId: null,
     failed: {
@@ -148,6 +148,7 @@ export const operationsSamples = [
   sample('machines', machinesPage, {
     user: admin,
     now: Date.parse(at),
+    hasSecret: true,
     cdn: noCdn,
     found: {
       self: 'one',
@@ -167,6 +168,7 @@ export const operationsSamples = [
   sample('machines-alone', machinesPage, {
     user: admin,
     now: Date.parse(at),
+    hasSecret: true,
     cdn: { ...noCdn, kind: 'varnish' as const, pending: 2 },
     found: {
       self: 'one',
@@ -182,6 +184,7 @@ export const operationsSamples = [
   sample('machines-none', machinesPage, {
     user: admin,
     now: Date.parse(at),
+    hasSecret: true,
     cdn: noCdn,
     found: { self: 'one', primary: 'one', machines: [{ ...machine, epoch: 0, number: 0 }], store: null },
   }),

@@ -52,7 +52,8 @@ export const operationsPages = (ctx: Context, explainer: Explainer) =>
     .get('/admin/machines', async ({ request }) => {
       const { user, grant } = administer(ctx, request)
       const found = await getMachines(ctx, grant)
-      return page(machinesPage({ user, found, cdn: getCdn(ctx, grant), now: ctx.now() }))
+      const hasSecret = ctx.config.nodeSecret !== null
+      return page(machinesPage({ user, found, cdn: getCdn(ctx, grant), now: ctx.now(), hasSecret }))
     })
     .get('/admin/logs', ({ request }) => showLogs(ctx, request))
     .get('/admin/backups', ({ request }) => showBackups(ctx, request))
@@ -103,7 +104,14 @@ const since = (ctx: Context, period: Period): string => isoTime(ctx.now() - Numb
 function showLogs(ctx: Context, request: Request): Response {
   const { user, grant } = administer(ctx, request)
   const text = (name: string) => queryOf(request, name)?.trim() ?? ''
-  const filters = { host: text('host'), path: text('path'), status: text('status'), bots: text('bots') }
+  const place = text('place') || 'sites'
+  const filters = {
+    place,
+    host: text('host'),
+    path: text('path'),
+    status: text('status'),
+    bots: text('bots'),
+  }
   try {
     const found = listLoggedRequests(ctx, grant, { ...filters, page: queryOf(request, 'page') })
     return page(logsPage({ user, filters, found, newestId: newestRequestId(ctx, grant) }))

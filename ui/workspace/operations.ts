@@ -1,27 +1,24 @@
-import { type Paginated, pageOfRows } from '../../src/domain/pagination.ts'
+import { pageOfRows } from '../../src/domain/pagination.ts'
 import type { BackupsView, BackupView } from '../../src/modules/backups/service.ts'
-import type { RequestView } from '../../src/modules/logs/requests.ts'
 import type { ProjectStorage, Storage } from '../../src/modules/storage/service.ts'
-import { badge } from '../components/badge.ts'
-import { button, buttonClass } from '../components/button.ts'
+import { button } from '../components/button.ts'
 import { card } from '../components/card.ts'
 import { formatCount } from '../components/chart.ts'
 import { details } from '../components/details.ts'
 import { emptyState } from '../components/empty-state.ts'
-import { type FormError, field, fieldError, formError, hidden, selectField } from '../components/field.ts'
+import { hidden, selectField } from '../components/field.ts'
 import { type Html, html } from '../components/html.ts'
 import { notice } from '../components/notice.ts'
 import { pagination } from '../components/pagination.ts'
 import { progress } from '../components/progress.ts'
-import { searchForm } from '../components/search-form.ts'
 import { formatSize } from '../components/size.ts'
 import { type Column, table } from '../components/table.ts'
 import { time } from '../components/time.ts'
 import { projectHref } from '../frame/project-frame.ts'
 import { type Failed, queryText } from '../frame/project-request.ts'
 import { quotaText } from '../retention/quota.ts'
-import { durationText } from '../rules/runs-table.ts'
 import { type WorkspacePageBase, workspaceFrame } from './frame.ts'
+import { type LogFilters, type LogList, logList } from './request-list.ts'
 
 type StoragePageProps = WorkspacePageBase & { storage: Storage; page: number }
 
@@ -168,120 +165,25 @@ const made = ({ directory, everyHours, keep, backups, running }: BackupsView): H
   )}
 `
 
-/** Empty text does not filter. */
-type LogFilters = { host: string; path: string; status: string; bots: string }
-type LogsPageProps = WorkspacePageBase & {
-  /** Null when the filters are invalid; `failed` says why. */
-  found: Paginated<RequestView> | null
-  /** The newest of all requests, matching or not: the tail starts after it. Null when the filters are invalid. */
-  newestId: string | null
-  failed?: FormError | undefined
-  filters: LogFilters
-}
+type LogsPageProps = WorkspacePageBase & LogList<LogFilters & { place: string }>
 
 /** Requests to all sites and to the admin. */
-export const logsPage = (props: LogsPageProps): Html => {
-  const { found, newestId, filters, failed } = props
-  const isFiltered = Object.values(filters).some((text) => text !== '')
-  return workspaceFrame(
+export const logsPage = (props: LogsPageProps): Html =>
+  workspaceFrame(
     props,
     { place: 'logs', title: 'Requests', about: 'IP addresses, query strings and cookies are not stored.' },
-    html`
-      ${searchForm('Requests', logFields(props), isFiltered ? '/admin/logs' : undefined, 'Filter')}
-      ${statusError(failed) === undefined && formError(failed)}
-      ${newestId !== null && found?.pagination.page === 1 && logTail(newestId)}
-      ${found !== null && logEntries(found, filters)}
-    `,
+    logList(
+      props,
+      { href: '/admin/logs', tailHref: '/api/logs/tail' },
+      selectField({
+        name: 'place',
+        label: 'Answered by',
+        value: props.filters.place,
+        options: [
+          { value: 'sites', label: 'Sites' },
+          { value: 'admin', label: 'The admin' },
+          { value: 'all', label: 'Both' },
+        ],
+      }),
+    ),
   )
-}
-
-const logEntries = (found: Paginated<RequestView>, filters: LogFilters): Html => html`
-  ${
-    found.data.length === 0
-      ? emptyState({
-          icon: 'clock',
-          title: 'Nothing found',
-          text: 'No requests match. Remove a filter.',
-        })
-      : table<RequestView>({ caption: 'Requests', isDense: true, rows: found.data, columns: LOG_COLUMNS })
-  }
-  ${pagination({ ...found.pagination, hrefOf: (page) => `/admin/logs${queryText({ ...filters, page })}` })}
-`
-
-/** For the island that follows the log (islands/log-tail.js). Without scripts the list does not change. */
-const logTail = (newestId: string): Html => html`
-  <div class="facts" data-tail=${newestId} hidden>
-    <button type="button" class=${buttonClass('secondary')}>Follow live</button>
-    <span class="muted" data-state></span>
-    <span class="visually-hidden" aria-live="polite" data-said></span>
-    <template>${table<RequestView>({ caption: 'Requests', isDense: true, rows: [BLANK], columns: LOG_COLUMNS })}</template>
-  </div>
-`
-
-const BLANK: RequestView = {
-  id: '',
-  at: '',
-  projectId: null,
-  method: '',
-  host: '',
-  path: '',
-  status: 200,
-  durationMs: 0,
-  sizeBytes: null,
-  referrer: null,
-  userAgent: '',
-  bot: null,
-  visitor: null,
-  weight: 1,
-}
-
-const statusError = (failed: FormError | undefined): string | undefined => fieldError(failed, 'status')
-
-const logFields = ({ filters, failed }: LogsPageProps): Html => html`
-  ${logField('host', 'Host', filters)} ${logField('path', 'Path', filters)}
-  ${field({
-    name: 'status',
-    label: 'Status',
-    value: filters.status,
-    error: statusError(failed),
-    placeholder: '404 or 5xx',
-    required: false,
-    isPlain: true,
-    verbatim: true,
-  })}
-  ${selectField({
-    name: 'bots',
-    label: 'Bots',
-    value: filters.bots,
-    options: [
-      { value: '', label: 'With bots' },
-      { value: 'false', label: 'Without bots' },
-      { value: 'true', label: 'Bots only' },
-    ],
-  })}
-`
-
-const logField = (name: 'host' | 'path', label: string, filters: LogFilters): Html =>
-  field({ name, label, value: filters[name], required: false, isPlain: true, verbatim: true })
-
-const LOG_COLUMNS: Column<RequestView>[] = [
-  {
-    label: 'Request',
-    cell: (row) => html`<code>${row.method} ${row.path}</code><div class="muted small">${row.host}</div>`,
-  },
-  { label: 'Status', cell: ({ status }) => badge(String(status), toneOf(status)) },
-  {
-    label: 'By',
-    cell: ({ bot }) =>
-      html`<span class=${bot === null ? 'muted nowrap' : 'nowrap'}>${bot ?? 'A visitor'}</span>`,
-  },
-  { label: 'Took', align: 'end', cell: ({ durationMs }) => durationText(durationMs) },
-  { label: 'Size', align: 'end', cell: ({ sizeBytes }) => (sizeBytes === null ? '' : formatSize(sizeBytes)) },
-  { label: 'When', align: 'end', cell: ({ at }) => time(at) },
-]
-
-function toneOf(status: number): 'plain' | 'good' | 'warn' | 'bad' {
-  if (status >= 500) return 'bad'
-  if (status >= 400) return 'warn'
-  return status < 300 ? 'good' : 'plain'
-}

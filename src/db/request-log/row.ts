@@ -7,6 +7,8 @@ export type Observed = {
   host: string
   /** As sent, without the query. A stored row has only its beginning. */
   path: string
+  /** The clean address of the file that answered; of a path form, the path within its site. Else the plain path. */
+  canonicalPath?: string
   status: number
   /** Until the head of the response. */
   durationMs: number
@@ -25,7 +27,7 @@ export type Observed = {
 }
 
 /** A row as stored. `visitor` is the same for one visitor of one project on one day, and reveals nothing else. */
-export type LoggedRequest = Omit<Observed, 'address' | 'isPage' | 'linkedFrom'> & {
+export type LoggedRequest = Omit<Observed, 'address' | 'canonicalPath' | 'isPage' | 'linkedFrom'> & {
   /** Increases with time. 0 if rows are not kept. */
   id: number
   bot: string | null

@@ -4,7 +4,7 @@ import { DAY_MS } from '../../domain/durations.ts'
 import { newToken } from '../../platform/tokens.ts'
 import { isDamaged, type LogsDb } from '../logs-db.ts'
 import type { LoggedRequest, Observed } from './row.ts'
-import { BatchSums, type DayKind, startOf } from './sums.ts'
+import { BatchSums, canonicalPathOf, type DayKind, startOf } from './sums.ts'
 
 export const OTHERS = '(others)'
 /** The most names per kind, project and day: requests for random paths must not fill the disk. */
@@ -68,18 +68,18 @@ export class RequestLogStore {
   }
 
   #writeOne(row: Observed, sums: BatchSums): LoggedRequest {
-    const { address, isPage, linkedFrom: _, ...seen } = row
+    const { address, canonicalPath: _path, isPage, linkedFrom: _from, ...seen } = row
     const bot = botName(row.userAgent)
     const day = startOf(row.at, DAY_MS)
     const visitor = bot === null ? this.#visitorOf(day, row) : null
     const isView = isPage && bot === null && isShown(row)
     const logged: LoggedRequest = { ...seen, path: row.path.slice(0, MAX_PATH), id: 0, bot, visitor }
-    if (this.#keepsRows) logged.id = this.#insert(logged)
+    if (this.#keepsRows) logged.id = this.#insert(logged, canonicalPathOf(row))
     sums.add(row, bot, isView, isView && visitor !== null && this.#isNew(day, row, visitor))
     return logged
   }
 
-  #insert(row: LoggedRequest): number {
+  #insert(row: LoggedRequest, canonicalPath: string): number {
     this.#lastId ??= this.#findLastId()
     this.#lastId += 1
     this.#prepared.insert.run(
@@ -97,6 +97,7 @@ export class RequestLogStore {
       row.bot,
       row.visitor,
       row.weight,
+      canonicalPath === row.path ? null : canonicalPath.slice(0, MAX_PATH),
     )
     return this.#lastId
   }
@@ -207,8 +208,8 @@ function prepare({ sqlite }: LogsDb): Statements {
   return {
     insert: sqlite.prepare(
       `INSERT INTO requests (id, at, project_id, method, host, path, status, duration_us, size_bytes, referrer,
-         user_agent, bot, visitor, weight)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+         user_agent, bot, visitor, weight, canonical_path)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     ),
     hour: sqlite.prepare(
       `INSERT INTO hours VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)

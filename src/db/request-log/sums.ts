@@ -8,11 +8,9 @@ export const startOf = (at: number, ms: number): number => Math.floor(at / ms) *
 /** The things that are counted by name. */
 export type DayKind = 'page' | 'referrer' | 'status' | 'missing' | 'bot'
 
-/** The one address of a page: its plain path, and that of a folder for its index. contract 12.13. */
-const pageAddress = (path: string): string =>
-  plainPath(path)
-    .replace(/\/index\.html$/, '/')
-    .slice(0, MAX_NAME)
+/** What pages, missing paths and failures are counted by. contract 17.7. */
+export const canonicalPathOf = ({ canonicalPath, path }: Observed): string =>
+  (canonicalPath ?? plainPath(path)).slice(0, MAX_NAME)
 const MAX_NAME = 2000
 
 type HourSums = {
@@ -51,7 +49,7 @@ export class BatchSums {
     this.#count(row, 'status', String(status))
     if (bot !== null) this.#count(row, 'bot', bot)
     else if (status === 404) this.#countMissing(row)
-    if (isView) this.#count(row, 'page', pageAddress(row.path))
+    if (isView) this.#count(row, 'page', canonicalPathOf(row))
     if (isView && referrer !== null) this.#count(row, 'referrer', referrer)
   }
 
@@ -70,7 +68,7 @@ export class BatchSums {
   }
 
   #countMissing(row: Observed): void {
-    const path = plainPath(row.path).slice(0, MAX_NAME)
+    const path = canonicalPathOf(row)
     this.#count(row, 'missing', path)
     const { linkedFrom, weight, projectId } = row
     if (linkedFrom === null || projectId === null) return

@@ -43,7 +43,8 @@ function parseInterval(text: string | undefined, lengthMs: number): 'hour' | 'da
   throw invalidField('interval', 'hour or day')
 }
 
-function limitOf(text: string | undefined): number {
+/** How many names are shown. Throws `invalid`. */
+export function limitOf(text: string | undefined): number {
   if (text === undefined || text === '') return DEFAULT_NAMES
   const limit = /^\d{1,3}$/.test(text) ? Number(text) : 0
   if (limit >= 1 && limit <= MAX_NAMES) return limit

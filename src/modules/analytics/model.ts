@@ -14,6 +14,16 @@ export const analyticsQuery = t.Object({
 })
 export type AnalyticsQuery = InputOf<typeof analyticsQuery>
 
+/** The same as a table of CSV. */
+export const projectAnalyticsQuery = t.Object({
+  ...analyticsQuery.properties,
+  format: t.Optional(t.Union([t.Literal('json'), t.Literal('csv')], { error: 'json or csv' })),
+  table: t.Optional(
+    t.String({ description: 'With format=csv: series, pages, referrers, statuses or missing' }),
+  ),
+})
+export type ProjectAnalyticsQuery = InputOf<typeof projectAnalyticsQuery>
+
 const sums = {
   views: t.Integer({ description: 'Pages that people looked at' }),
   visitors: t.Integer({ description: 'People who looked at a page, each counted once a day' }),
@@ -76,6 +86,41 @@ export type MissingPage = Static<typeof missingPage>
 
 const missingPages = t.Object({ missing: t.Array(missingPage) })
 export const missingView = t.Union([missingPages, projectView])
+
+export const errorsQuery = t.Object({
+  from: t.Optional(t.String({ description: 'ISO 8601; by default 24 hours before `to`' })),
+  to: analyticsQuery.properties.to,
+  status: t.Optional(
+    t.String({ description: 'A status such as 404, 4xx, 5xx (the default), or all of both' }),
+  ),
+  limit: text,
+})
+export type ErrorsQuery = InputOf<typeof errorsQuery>
+
+const failure = t.Object({
+  status: count,
+  method: t.String(),
+  path: t.String({ description: 'The clean address of the page, else the plain path' }),
+  requests: count,
+  lastAt: t.String(),
+  samples: t.Array(
+    t.Object({
+      id: t.String(),
+      at: t.String(),
+      host: t.String(),
+      durationMs: t.Number(),
+      referrer: orNull(t.String()),
+      userAgent: t.String(),
+    }),
+    { description: 'The newest five' },
+  ),
+})
+const failures = t.Object({
+  errors: t.Array(failure),
+  total: t.Integer({ description: 'How many there are, of which `limit` are listed' }),
+})
+export type Failures = Static<typeof failures>
+export const errorsView = t.Union([failures, projectView])
 
 export const projectAnalyticsView = t.Union([projectAnalytics, projectView])
 

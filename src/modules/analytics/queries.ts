@@ -32,6 +32,38 @@ export function sumErrors(
     .all(since, until, JSON.stringify(projectIds))
 }
 
+/** A request that failed. `path` is canonical. */
+export type FailedRow = {
+  id: number
+  at: number
+  host: string
+  method: string
+  path: string
+  status: number
+  durationUs: number
+  referrer: string | null
+  userAgent: string
+  weight: number
+}
+/** `from` is included, `to` is not; of `statuses` both are. */
+export type FailureSpan = Span & { projectId: string; statuses: { from: number; to: number } }
+
+/** A flood of failures must not hold everybody else up. */
+const MAX_FAILED = 10_000
+
+/** The newest requests with a status of 400 and above, newest first. */
+export function listFailed({ sqlite }: LogsDb, { projectId, from, to, statuses }: FailureSpan): FailedRow[] {
+  return sqlite
+    .query<FailedRow, [string, number, number, number, number]>(
+      `SELECT id, at, host, method, coalesce(canonical_path, path) AS path, status, duration_us AS durationUs,
+              referrer, user_agent AS userAgent, weight
+       FROM requests INDEXED BY requests_failed
+       WHERE status >= 400 AND project_id = ? AND at >= ? AND at < ? AND status BETWEEN ? AND ?
+       ORDER BY at DESC, id DESC LIMIT ${MAX_FAILED}`,
+    )
+    .all(projectId, from, to, statuses.from, statuses.to)
+}
+
 /** In no order. `day` is the start of a day. The kind is in the text, so that the index of two kinds can be used. */
 export function countNamesOfDay(
   db: LogsDb,

@@ -3,11 +3,16 @@ import type { Context } from '../../context.ts'
 import { guard } from '../auth/guard.ts'
 import type { Explainer } from '../explain/service.ts'
 import { belowOrProject, mayBelow } from '../projects/named.ts'
+import { analyticsCsv } from './csv.ts'
+import { getFailures } from './failures.ts'
 import { getMissing } from './missing.ts'
 import {
   analyticsQuery,
+  errorsQuery,
+  errorsView,
   missingQuery,
   missingView,
+  projectAnalyticsQuery,
   projectAnalyticsView,
   workspaceAnalyticsView,
 } from './model.ts'
@@ -20,13 +25,30 @@ export const analyticsRoutes = (ctx: Context, explainer: Explainer) =>
     .get(
       '/api/projects/:id/analytics',
       ({ grant, params, query }) =>
-        belowOrProject(ctx, grant, params.id, () => getProjectAnalytics(ctx, grant, query)),
+        belowOrProject(ctx, grant, params.id, () =>
+          query.format === 'csv' ? analyticsCsv(ctx, grant, query) : getProjectAnalytics(ctx, grant, query),
+        ),
       {
         may: mayBelow(ctx, 'analytics', 'analytics:read'),
-        query: analyticsQuery,
+        query: projectAnalyticsQuery,
         response: projectAnalyticsView,
         detail: {
           summary: 'Views, visitors, pages, referrers, statuses and bytes of the project, with bots separate',
+          description: 'With `format=csv` one of the tables, which `table` names.',
+        },
+      },
+    )
+    .get(
+      '/api/projects/:id/errors',
+      ({ grant, params, query }) =>
+        belowOrProject(ctx, grant, params.id, () => getFailures(ctx, grant, query)),
+      {
+        may: mayBelow(ctx, 'errors', 'analytics:read'),
+        query: errorsQuery,
+        response: errorsView,
+        detail: {
+          summary: 'Requests that failed, by path, most requests first, with the newest five of each',
+          description: 'Of the newest 10 000 that failed in the time.',
         },
       },
     )

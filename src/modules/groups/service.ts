@@ -24,6 +24,7 @@ import {
 } from './queries.ts'
 
 export type { GroupMemberView, GroupView } from './model.ts'
+export { listGroupsOf } from './queries.ts'
 
 export function listGroups(
   ctx: Context,

@@ -1,6 +1,7 @@
 import { type Static, t } from 'elysia'
 import { orNull } from '../../http/or-null.ts'
 import { pageOf, pageQuery } from '../../http/pagination.ts'
+import { projectView } from '../projects/model.ts'
 
 const text = t.Optional(t.String())
 const textOrNull = orNull(t.String())
@@ -37,9 +38,12 @@ export type AuditEntry = Static<typeof auditEntry>
 
 export const auditPage = pageOf(auditEntry)
 
-export const requestQuery = t.Object({
+const place = t.Optional(
+  t.String({ description: 'sites: what a project answered; admin: the rest; all, the default: both' }),
+)
+
+export const projectRequestQuery = t.Object({
   ...pageQuery,
-  projectId: text,
   host: text,
   path: t.Optional(t.String({ description: 'A prefix of the path' })),
   method: text,
@@ -49,12 +53,15 @@ export const requestQuery = t.Object({
   to: text,
 })
 
-export const tailQuery = t.Object({
-  projectId: text,
+export const requestQuery = t.Object({ ...projectRequestQuery.properties, projectId: text, place })
+
+export const projectTailQuery = t.Object({
   status: t.Optional(t.String({ description: 'A status such as 404, or a class such as 4xx' })),
   bots: t.Optional(t.String({ description: 'true: only bots; false: none' })),
   after: t.Optional(t.String({ description: 'Id of the last request that the client has seen' })),
 })
+
+export const tailQuery = t.Object({ ...projectTailQuery.properties, projectId: text, place })
 
 const loggedRequest = t.Object({
   id: t.String(),
@@ -77,3 +84,4 @@ const loggedRequest = t.Object({
 export type RequestView = Static<typeof loggedRequest>
 
 export const requestPage = pageOf(loggedRequest)
+export const projectRequestPage = t.Union([requestPage, projectView])

@@ -9,6 +9,8 @@ type RequestFilter = {
   method: string | undefined
   status: { from: number; to: number } | undefined
   isBot: boolean | undefined
+  /** Whether a project answered it. */
+  ofProject: boolean | undefined
   from: number | undefined
   to: number | undefined
 }
@@ -139,6 +141,7 @@ function matching(filter: RequestFilter): { where: string; values: Bound[] } {
   add('method = ?', filter.method)
   add('status BETWEEN ? AND ?', filter.status?.from, filter.status?.to)
   if (filter.isBot !== undefined) add(filter.isBot ? 'bot IS NOT NULL' : 'bot IS NULL')
+  if (filter.ofProject !== undefined) add(filter.ofProject ? 'project_id IS NOT NULL' : 'project_id IS NULL')
   add('at >= ?', filter.from)
   add('at <= ?', filter.to)
   return {

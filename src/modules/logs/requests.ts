@@ -8,7 +8,7 @@ import { isoTime, parseTime } from '../../domain/iso-time.ts'
 import { type Paginated, type PaginationQuery, paginated, parsePagination } from '../../domain/pagination.ts'
 import { GO_ON, inSteps, type Stop } from '../../platform/in-steps.ts'
 import type { Grant } from '../auth/authorize.ts'
-import { findProjectById } from '../projects/service.ts'
+import { findProjectById, projectOf } from '../projects/service.ts'
 import type { RequestView } from './model.ts'
 import {
   countRequests,
@@ -31,6 +31,7 @@ type RequestQuery = PaginationQuery & {
   method?: Text
   status?: Text
   bots?: Text
+  place?: Text
   from?: Text
   to?: Text
 }
@@ -56,6 +57,7 @@ export function listLoggedRequests(ctx: Context, _grant: Grant, query: RequestQu
     method: query.method?.toUpperCase() || undefined,
     status: parseStatus(query.status),
     isBot: parseBots(query.bots),
+    ofProject: parsePlace(query.place),
     from: parseTime('from', query.from),
     to: parseTime('to', query.to),
   }
@@ -63,6 +65,14 @@ export function listLoggedRequests(ctx: Context, _grant: Grant, query: RequestQu
   const { db } = ctx.requestLog
   return paginated(listRequests(db, filter, page).map(requestView), countRequests(db, filter), page)
 }
+
+/** The same of the project of the grant. */
+export const listRequestsOfProject = (
+  ctx: Context,
+  grant: Grant,
+  query: RequestQuery,
+): Paginated<RequestView> =>
+  listLoggedRequests(ctx, grant, { ...query, projectId: projectOf(ctx, grant).id, place: 'all' })
 
 /** The id of the newest request so far; later requests have greater ids. */
 export function newestRequestId(ctx: Context, _grant: Grant): string {
@@ -90,6 +100,13 @@ export function parseBots(text: Text): boolean | undefined {
   if (text === undefined || text === '') return undefined
   if (text === 'true' || text === 'false') return text === 'true'
   throw invalidField('bots', 'true or false')
+}
+
+/** Whether a project answered it; undefined: whoever did. */
+export function parsePlace(text: Text): boolean | undefined {
+  if (text === undefined || text === '' || text === 'all') return undefined
+  if (text === 'sites' || text === 'admin') return text === 'sites'
+  throw invalidField('place', 'sites, admin or all')
 }
 
 /** Removes old entries, and those of deleted projects. Works in small steps, so that nobody waits. */

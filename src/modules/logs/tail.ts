@@ -1,10 +1,12 @@
 import type { Context } from '../../context.ts'
 import type { LoggedRequest } from '../../db/request-log/row.ts'
+import type { Action } from '../../domain/access.ts'
 import { MINUTE_MS } from '../../domain/durations.ts'
 import { AppError } from '../../domain/errors.ts'
 import { onePer } from '../../platform/one-per.ts'
 import { authorizeAgain, type Grant } from '../auth/authorize.ts'
-import { parseBots, parseStatus, requestView } from './requests.ts'
+import { projectOf } from '../projects/service.ts'
+import { parseBots, parsePlace, parseStatus, requestView } from './requests.ts'
 import { listRequestsAfter } from './requests-queries.ts'
 
 type TailQuery = {
@@ -12,6 +14,7 @@ type TailQuery = {
   status?: string | undefined
   bots?: string | undefined
   after?: string | undefined
+  place?: string | undefined
 }
 
 /** A keep-alive, sent well before a silent connection would be closed. */
@@ -32,12 +35,28 @@ const tailsOf = onePer((_: Context) => new Set<() => void>())
  * number of rows that a slow reader missed. `after` (or `Last-Event-ID`) returns what came since. Ends before the next
  * row once the reader may not see it anymore. Throws 429 when too many people watch.
  */
-export function tailRequests(
+export const tailRequests = (
   ctx: Context,
   grant: Grant,
   query: TailQuery,
   lastEventId: string | null,
-): Response {
+): Response => tail(ctx, { grant, action: 'workspace:administer' }, query, lastEventId)
+
+/** The same of the project of the grant. */
+export const tailOfProject = (
+  ctx: Context,
+  grant: Grant,
+  query: TailQuery,
+  lastEventId: string | null,
+): Response => {
+  const own = { ...query, projectId: projectOf(ctx, grant).id, place: 'all' }
+  return tail(ctx, { grant, action: 'analytics:read' }, own, lastEventId)
+}
+
+/** Who reads, and what they must be allowed. */
+type Reader = { grant: Grant; action: Action }
+
+function tail(ctx: Context, reader: Reader, query: TailQuery, lastEventId: string | null): Response {
   const tails = tailsOf(ctx)
   if (tails.size >= MAX_TAILS)
     throw new AppError('rate_limited', 'Too many readers watch the log. Close one of them and try again.', {
@@ -49,7 +68,7 @@ export function tailRequests(
   const body = new ReadableStream<Uint8Array>(
     {
       start(controller) {
-        end = follow(ctx, grant, { tails, controller, isWanted, since })
+        end = follow(ctx, reader, { tails, controller, isWanted, since })
       },
       cancel: () => end(),
     },
@@ -77,7 +96,7 @@ type Tail = {
   since: number | undefined
 }
 
-function follow(ctx: Context, grant: Grant, { tails, controller, isWanted, since }: Tail): () => void {
+function follow(ctx: Context, reader: Reader, { tails, controller, isWanted, since }: Tail): () => void {
   const encoder = new TextEncoder()
   let skipped = 0
   const send = (text: string) => controller.enqueue(encoder.encode(text))
@@ -104,7 +123,7 @@ function follow(ctx: Context, grant: Grant, { tails, controller, isWanted, since
   }
   ctx.requestLog.flush()
   const stopListening = ctx.requestLog.listen((rows) => {
-    if (maySeeStill(ctx, grant)) rows.forEach(show)
+    if (maySeeStill(ctx, reader)) rows.forEach(show)
     else end()
   })
   const comments = setInterval(() => send(': still here\n\n'), COMMENT_MS).unref()
@@ -117,9 +136,9 @@ function follow(ctx: Context, grant: Grant, { tails, controller, isWanted, since
 }
 
 /** The session may have ended, or the role may have been taken away, since the tail began. */
-function maySeeStill(ctx: Context, grant: Grant): boolean {
+function maySeeStill(ctx: Context, { grant, action }: Reader): boolean {
   try {
-    authorizeAgain(ctx, grant, 'workspace:administer', true)
+    authorizeAgain(ctx, grant, action, true)
     return true
   } catch {
     return false
@@ -134,8 +153,10 @@ function wanted(query: TailQuery): (row: LoggedRequest) => boolean {
   const projectId = query.projectId || undefined
   const status = parseStatus(query.status)
   const isBot = parseBots(query.bots)
+  const ofProject = parsePlace(query.place)
   return (row) =>
     (projectId === undefined || row.projectId === projectId) &&
     (status === undefined || (row.status >= status.from && row.status <= status.to)) &&
-    (isBot === undefined || (row.bot !== null) === isBot)
+    (isBot === undefined || (row.bot !== null) === isBot) &&
+    (ofProject === undefined || (row.projectId !== null) === ofProject)
 }

@@ -34,6 +34,8 @@ const row = Type.Object({
   method: text(20),
   host: text(255),
   path: text(4096),
+  /** Machines of an earlier version do not say it. */
+  canonicalPath: Type.Optional(text(4096)),
   status: Type.Integer({ minimum: 100, maximum: 999 }),
   durationMs: Type.Number({ minimum: 0, maximum: DAY_MS }),
   sizeBytes: orNull(whole()),

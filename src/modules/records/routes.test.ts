@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { csvCell } from '../../domain/csv-cell.ts'
 import { type PipelineApp, pipelineApp } from '../../testing/pipeline-app.ts'
-import { csvCell } from './export.ts'
 
 const ANN = 'ann@example.com'
 let app: PipelineApp

@@ -21,9 +21,9 @@ const TIMES_OF_PATIENCE = 6
 /** A store may join parts for minutes before it answers. */
 const TIMES_TO_JOIN = 30
 
-/** Parts grow, so that the 10,000 that a store takes hold 1 TB and the first 15 GiB take no more memory than one of 16 MiB. */
+/** Parts grow, so that the 10,000 that a store takes hold 1 TB and the first 7 GiB take no more memory than one of 8 MiB. */
 export const partBytes = (number: number): number =>
-  Math.min(128, 16 * 2 ** Math.floor((number - 1) / PARTS_OF_ONE_SIZE)) * MIB
+  Math.min(160, 8 * 2 ** Math.floor((number - 1) / PARTS_OF_ONE_SIZE)) * MIB
 
 /**
  * Writes an object of any length as its bytes arrive, over one that is there, and returns the length. It is visible once

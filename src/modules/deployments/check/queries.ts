@@ -10,6 +10,7 @@ export type Problem = {
     | 'alias_project'
     | 'host_label'
     | 'version'
+    | 'number'
     | 'preview_project'
     | 'asset_size'
     | 'api_key_maker'
@@ -114,6 +115,15 @@ const RULES: readonly { kind: Problem['kind']; sql: string }[] = [
           FROM deployments d JOIN given_versions g ON g.project_id = d.project_id AND g.commit_sha = d.commit_sha AND g.version = d.version`,
   },
   {
+    kind: 'number',
+    sql: `SELECT 'the project ' || project_id || ' has ' || count(*) || ' deployments #' || number AS detail
+          FROM deployments GROUP BY project_id, number HAVING count(*) > 1
+          UNION ALL SELECT 'deployment ' || d.id || ' (' || d.commit_sha || ') is #' || d.number || ', but its project has given '
+                           || coalesce('the numbers up to ' || c.number, 'no number')
+          FROM deployments d JOIN projects p ON p.id = d.project_id LEFT JOIN deployment_counters c ON c.project_id = d.project_id
+          WHERE d.number < 1 OR c.number IS NULL OR d.number > c.number`,
+  },
+  {
     kind: 'asset_size',
     sql: `SELECT 'asset ' || a.id || ' (' || a.path || ') says ' || a.size_bytes || ' bytes, its content has '
                  || b.size_bytes AS detail
@@ -122,9 +132,11 @@ const RULES: readonly { kind: Problem['kind']; sql: string }[] = [
   {
     kind: 'api_key_maker',
     sql: `SELECT 'API key ' || k.prefix || '… (' || k.name || ') is not suspended, though the person who made it is '
-                 || iif(u.id IS NULL, 'gone', 'no administrator any more') || ': revoke it' AS detail
+                 || CASE WHEN u.id IS NULL THEN 'gone' WHEN u.suspended_at IS NOT NULL THEN 'suspended'
+                         ELSE 'no administrator any more' END || ': revoke it' AS detail
           FROM api_keys k LEFT JOIN users u ON u.id = k.created_by
-          WHERE k.created_by IS NOT NULL AND k.suspended_at IS NULL AND (u.id IS NULL OR u.role <> 'admin')`,
+          WHERE k.created_by IS NOT NULL AND k.suspended_at IS NULL
+            AND (u.id IS NULL OR u.role <> 'admin' OR u.suspended_at IS NOT NULL)`,
   },
   {
     kind: 'webhook_delivery',
