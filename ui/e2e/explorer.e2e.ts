@@ -1,4 +1,3 @@
-import AxeBuilder from '@axe-core/playwright'
 import type { Page } from '@playwright/test'
 import { expect, signIn, test, WITH_ADMIN } from './journey.ts'
 
@@ -40,26 +39,3 @@ test('the explorer tries a request with a key', async ({ page, appliance }) => {
   await openProjects(page)
   await execute(page)
 })
-
-test('the explorer is accessible in both themes, and takes the chosen one', async ({
-  page,
-  context,
-  appliance,
-}) => {
-  for (const theme of ['light', 'dark'] as const) {
-    await context.addCookies([{ name: 'svc_theme', value: theme, url: appliance.url }])
-    await page.goto(`${appliance.url}/api/docs`)
-    await expect(page.locator('html.dark-mode')).toHaveCount(theme === 'dark' ? 1 : 0)
-    await page.getByRole('textbox', { name: 'Filter by tag or path' }).fill('Groups')
-    await page
-      .getByRole('button', { name: /POST.*\/api\/groups.*/i })
-      .first()
-      .click()
-    await page.getByRole('button', { name: 'Authorize', exact: true }).first().click()
-    await expect(page.getByRole('button', { name: 'Close this dialog' })).toBeVisible()
-    const { violations } = await new AxeBuilder({ page }).withTags(WCAG).analyze()
-    expect(violations.map(({ id, nodes }) => `${theme} ${id} ${nodes.map(({ html }) => html)}`)).toEqual([])
-  }
-})
-
-const WCAG = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
