@@ -3,7 +3,9 @@ import { Elysia } from 'elysia'
 import stylePath from 'swagger-ui-dist/swagger-ui.css' with { type: 'file' }
 import scriptPath from 'swagger-ui-dist/swagger-ui-bundle.js' with { type: 'file' }
 import { ACCESS_COOKIE } from '../domain/cookies.ts'
+import { chosenTheme } from '../domain/theme.ts'
 import { contentPaths } from './content-docs.ts'
+import ourStyle from './explorer.css' with { type: 'text' }
 import { polishDocument } from './openapi.ts'
 import { pageHeaders } from './page-headers.ts'
 
@@ -73,12 +75,13 @@ export function withExplorer(api: Api, loadSchemas: LoadSchemas): Api {
     return (await document).clone()
   }
   const answers = new Map<string, (request: Request) => Response | Promise<Response>>([
-    [PAGE, () => new Response(PAGE_HTML, { headers: PAGE_HEADERS })],
-    [`${PAGE}/`, () => new Response(PAGE_HTML, { headers: PAGE_HEADERS })],
+    [PAGE, pageAnswer],
+    [`${PAGE}/`, pageAnswer],
     [DOCUMENT, showDocument],
     [`${DOCUMENT}/`, showDocument],
     [`${PAGE}/explorer.js`, fileAnswer(scriptPath, 'text/javascript; charset=utf-8')],
     [`${PAGE}/explorer.css`, fileAnswer(stylePath, 'text/css; charset=utf-8')],
+    [`${PAGE}/ours.css`, () => new Response(ourStyle, { headers: STYLE_HEADERS })],
     [`${PAGE}/start.js`, () => new Response(START_SCRIPT, { headers: SCRIPT_HEADERS })],
   ])
   return {
@@ -105,14 +108,28 @@ const START_SCRIPT = `SwaggerUIBundle({
   url: '${DOCUMENT}',
   domNode: document.getElementById('explorer'),
   validatorUrl: null,
-  deepLinking: true,
   filter: true,
   docExpansion: 'list',
   defaultModelsExpandDepth: -1,
   displayRequestDuration: true,
   tryItOutEnabled: true,
 })
-if (matchMedia('(prefers-color-scheme: dark)').matches) document.documentElement.classList.add('dark-mode')
+const { classList, dataset } = document.documentElement
+const isDark = matchMedia('(prefers-color-scheme: dark)').matches
+classList.toggle('dark-mode', dataset.theme === undefined ? isDark : dataset.theme === 'dark')
+
+// Controls that have no name, or one that is not what they show. WCAG 2.5.3, 4.1.2
+const NAMES = [
+  ['.body-param__text', 'Request body'],
+  ['.close-modal', 'Close this dialog'],
+  ['[aria-label="Apply credentials"]', 'Authorize with these credentials'],
+  ['[aria-label="Remove authorization"]', 'Logout from these credentials'],
+]
+const name = () => {
+  for (const [selector, label] of NAMES)
+    for (const control of document.querySelectorAll(selector)) control.setAttribute('aria-label', label)
+}
+new MutationObserver(name).observe(document.getElementById('explorer'), { childList: true, subtree: true })
 `
 
 const PAGE_HTML = `<!doctype html>
@@ -124,6 +141,7 @@ const PAGE_HTML = `<!doctype html>
     <meta name="robots" content="noindex">
     <link rel="icon" href="data:,">
     <link rel="stylesheet" href="${PAGE}/explorer.css">
+    <link rel="stylesheet" href="${PAGE}/ours.css">
   </head>
   <body>
     <noscript>The explorer needs scripts. The same as a document: <a href="${DOCUMENT}">${DOCUMENT}</a></noscript>
@@ -134,8 +152,15 @@ const PAGE_HTML = `<!doctype html>
 </html>
 `
 
+function pageAnswer({ headers }: Request): Response {
+  const theme = chosenTheme(headers.get('cookie'))
+  const html = theme === undefined ? PAGE_HTML : PAGE_HTML.replace('<html ', `<html data-theme="${theme}" `)
+  return new Response(html, { headers: PAGE_HEADERS })
+}
+
 const PAGE_HEADERS = pageHeaders("form-action 'none'")
 
+const STYLE_HEADERS = { 'content-type': 'text/css; charset=utf-8', 'cache-control': 'no-cache' }
 const SCRIPT_HEADERS = { 'content-type': 'text/javascript; charset=utf-8', 'cache-control': 'no-cache' }
 
 /** An embedded file, compressed on first use; it changes only with the version. */

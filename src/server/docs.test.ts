@@ -147,6 +147,7 @@ describe('the explorer', () => {
   test.each([
     ['/api/docs/explorer.js', 'text/javascript'],
     ['/api/docs/explorer.css', 'text/css'],
+    ['/api/docs/ours.css', 'text/css'],
     ['/api/docs/start.js', 'text/javascript'],
   ])('%s is embedded in the executable', async (path, type) => {
     const answer = await app.call('GET', path)

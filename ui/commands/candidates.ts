@@ -18,13 +18,18 @@ export async function candidatesFor(
   const { ctx, caller } = person
   const projects = listProjectNames(ctx, authorize(ctx, caller, 'project:list', undefined, true))
   const here = projects.find(({ id }) => id === place)
-  return [
+  const first = [
     ...(here === undefined ? [] : tabCandidates(person, here)),
     ...deeds(person, here?.id),
     ...pages(person),
+  ]
+  const taken = new Set(first.map(({ name }) => name))
+  return [
+    ...first,
     ...projects.flatMap((project) => toProject(person, project)),
     ...people(person, words),
-    ...(await documents()),
+    // A page comes before the paragraph about it, which is behind its "Help".
+    ...(await documents()).filter(({ name }) => !taken.has(name)),
   ]
 }
 

@@ -77,7 +77,7 @@ describe('the documents', () => {
     expect(all(page, /<(h1)[ >]/g)).toHaveLength(1)
     expect(page).toContain('On this page')
     const inside = all(page, /<h2 id="([^"]+)"/g)
-    const listed = page.slice(page.indexOf('id="on-this-page"'), page.indexOf('id="all-documents"'))
+    const listed = page.slice(page.indexOf('id="on-this-page"'), page.indexOf('<main '))
     expect(all(listed, /href="#([^"]+)"/g).map(decodeURIComponent)).toEqual(inside)
     const source = await app.call('GET', `/docs/${name}.md`)
     expect(source.headers.get('content-type')).toBe('text/markdown; charset=utf-8')

@@ -3,7 +3,7 @@ import { type Html, html, markup } from '../components/html.ts'
 import { docsLayout } from '../frame/layout.ts'
 import { documentSearch } from './documents.ts'
 
-/** One document, with the others and its own headings beside it. */
+/** One document, with its own headings beside it and the others below. */
 export const documentPage = (document: Document, all: readonly Document[]): Html =>
   docsLayout(
     document.title.label,
@@ -11,16 +11,18 @@ export const documentPage = (document: Document, all: readonly Document[]): Html
       <div class="docs-side">
         ${documentSearch()}
         ${onThisPage(document)}
-        <nav aria-labelledby="all-documents">
-          <p class="nav-label" id="all-documents">Documents</p>
-          <ul>${all.map((other) => documentLink(other, other.name === document.name))}</ul>
-        </nav>
       </div>
     `,
     html`
       <h1 id=${document.title.id}>${document.title.label}</h1>
       ${markup(document.html, 'doc-text')}
       <p class="small"><a href=${`/docs/${document.name}.md`}>This document as Markdown</a></p>
+    `,
+    html`
+      <nav class="docs-more" aria-labelledby="all-documents">
+        <p class="nav-label" id="all-documents">All documents</p>
+        <ul class="docs-contents">${all.map((other) => documentLink(other, other.name === document.name))}</ul>
+      </nav>
     `,
   )
 

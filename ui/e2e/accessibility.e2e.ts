@@ -129,6 +129,15 @@ const ofRules = (ids: Ids): string[] => ids.rules.map((rest) => `/projects/${ids
 const ofData = (ids: Ids): string[] => ids.data.map((rest) => `/projects/${ids.project}${rest}`)
 
 const ofWorkspace = (ids: Ids): string[] => [
+  ...[
+    '/docs',
+    '/docs?q=backup',
+    '/docs/start',
+    '/docs/operating',
+    '/docs/cli',
+    '/commands',
+    '/commands?q=docs',
+  ],
   ...['/', '/?q=zebra', '/projects/new', '/keys', '/welcome', '/account', '/signed-out', '/no-such-page'],
   ...[
     'users',

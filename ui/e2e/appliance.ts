@@ -105,7 +105,7 @@ async function again(send: () => Promise<Response>, left = 3): Promise<Response>
 /** Keeps the caller's settings away from the server. */
 const systemEnv = (): Record<string, string> => ({ PATH: process.env['PATH'] ?? '', HOME: tmpdir() })
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const probe = createServer().listen(0, '127.0.0.1')
   await once(probe, 'listening')
   const address = probe.address()

@@ -33,7 +33,7 @@ test('the explorer tries a request with a key', async ({ page, appliance }) => {
   await page.goto(`${appliance.url}/api/docs`)
   await page.getByRole('button', { name: 'Authorize', exact: true }).first().click()
   await page.getByRole('textbox', { name: /value/i }).first().fill(key)
-  await page.getByRole('button', { name: 'Apply credentials' }).first().click()
+  await page.getByRole('button', { name: 'Authorize with these credentials' }).first().click()
   await page.getByRole('button', { name: 'Close' }).last().click()
 
   await openProjects(page)

@@ -55,10 +55,10 @@ test('everything works in a browser without popovers', async ({ page, context, a
 
   await scripted(page)
   await page.keyboard.press('Control+k')
-  const palette = page.getByRole('dialog', { name: 'Go to' })
+  const palette = page.getByRole('dialog', { name: 'Commands' })
   await expect(palette.getByRole('combobox')).toBeFocused()
   await page.keyboard.type('hand')
-  const found = palette.getByRole('option', { name: 'acme/handbook' })
+  const found = palette.getByRole('option', { name: 'handbook', exact: true })
   await expect(found).toHaveAttribute('aria-selected', 'true')
   await page.keyboard.press('Enter')
   await expect(page.getByRole('heading', { name: 'handbook' })).toBeVisible()

@@ -4,7 +4,7 @@ import { expect, scripted, signIn, test, WITH_ADMIN } from './journey.ts'
 
 test.use({ env: WITH_ADMIN })
 
-const input = (page: Page) => page.getByRole('combobox', { name: 'Go to a page or project' })
+const input = (page: Page) => page.getByRole('combobox', { name: 'Find a page, a project or a command' })
 const option = (page: Page, name: string) => page.getByRole('option', { name, exact: true })
 
 test('a project and its pages are found with the keyboard only', async ({ page, appliance }) => {
@@ -15,17 +15,19 @@ test('a project and its pages are found with the keyboard only', async ({ page, 
   await expect(page.getByRole('heading', { name: 'Health' })).toBeVisible()
   await scripted(page)
   await page.keyboard.press('Control+k')
-  const dialog = page.getByRole('dialog', { name: 'Go to' })
+  const dialog = page.getByRole('dialog', { name: 'Commands' })
   await expect(input(page)).toBeFocused()
-  await expect(dialog.getByRole('listbox', { name: 'Places' })).toBeVisible()
+  await expect(dialog.getByRole('listbox', { name: 'Results' })).toBeVisible()
   await page.keyboard.type('hand')
-  await expect(option(page, 'acme/handbook')).toHaveAttribute('aria-selected', 'true')
+  await expect(option(page, 'handbook')).toHaveAttribute('aria-selected', 'true')
   await page.keyboard.press('Enter')
   await expect(page.getByRole('heading', { name: 'handbook' })).toBeVisible()
   await scripted(page)
 
   await page.keyboard.press('Control+k')
-  await expect(page.getByRole('group', { name: 'handbook' })).toBeVisible()
+  await expect(dialog.getByRole('group', { name: 'Last used' }).getByRole('option')).toHaveText(['handbook'])
+  await expect(dialog.getByRole('group', { name: 'acme/handbook' })).toBeVisible()
+  await expect(dialog.getByRole('status')).toHaveText('20 results')
   await page.keyboard.press('ArrowDown')
   const second = page.getByRole('option').nth(1)
   await expect(second).toHaveAttribute('aria-selected', 'true')
@@ -40,12 +42,56 @@ test('a project and its pages are found with the keyboard only', async ({ page, 
   await expect(page.getByRole('heading', { name: 'Secrets', level: 1 })).toBeVisible()
 })
 
+test('commands act by the keyboard alone: copying, the theme, publishing', async ({
+  page,
+  context,
+  appliance,
+}) => {
+  await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+  const made = await appliance.asAdmin('POST', '/api/projects', { owner: 'acme', name: 'website' })
+  const { id, url } = await made.json()
+  await page.goto(appliance.url)
+  await signIn(page)
+  await scripted(page)
+  const does = async (words: string) => {
+    await page.keyboard.press('Control+k')
+    await page.keyboard.type(words)
+    await page.keyboard.press('Enter')
+  }
+  const html = page.locator('html')
+  await does('dark')
+  await expect(html).toHaveAttribute('data-theme', 'dark')
+  await expect(page.getByRole('heading', { name: 'Projects' })).toBeFocused()
+  await does('light the')
+  await expect(html).toHaveAttribute('data-theme', 'light')
+  await does('sys theme')
+  await expect(html).not.toHaveAttribute('data-theme')
+  await scripted(page)
+  await does('keyb sho')
+  await expect(page.getByRole('dialog', { name: 'Keyboard shortcuts' })).toBeVisible()
+  await page.keyboard.press('Escape')
+  if (url !== null) {
+    await does('copy website')
+    await expect(page.getByRole('status').filter({ hasText: `Copied ${url}` })).toBeVisible()
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(url)
+  }
+  await does('publish web')
+  await expect(page).toHaveURL(`${appliance.url}/projects/${id}/publish`)
+  await scripted(page)
+  await does('rotating secrets')
+  await expect(page).toHaveURL(`${appliance.url}/docs/operating#rotating-secrets`)
+  await page.goBack()
+  await scripted(page)
+  await does('sign out')
+  await expect(page).toHaveURL(`${appliance.url}/signed-out`)
+})
+
 test('the palette and the list of keys are accessible in both themes', async ({ page, appliance }) => {
   await page.goto(appliance.url)
   await signIn(page)
   await scripted(page)
   for (const [key, name] of [
-    ['Control+k', 'Go to'],
+    ['Control+k', 'Commands'],
     ['?', 'Keyboard shortcuts'],
   ] as const) {
     await page.keyboard.press(key)
@@ -66,10 +112,10 @@ test('its button opens it, it says if nothing is found, and Escape returns the f
 }) => {
   await page.goto(appliance.url)
   await signIn(page)
-  const opener = page.getByRole('button', { name: /^Go to/ })
+  const opener = page.getByRole('button', { name: 'Search and commands' })
   await opener.click()
   await input(page).fill('zebra')
-  await expect(page.getByText('Nothing found.')).toBeVisible()
+  await expect(page.getByText('Nothing found')).toBeVisible()
   await expect(page.getByRole('option')).toHaveCount(0)
   await page.keyboard.press('Escape')
   await expect(input(page)).toBeHidden()
@@ -87,7 +133,7 @@ test('single keys search, open a tab or show the shortcuts, and can be turned of
   await signIn(page)
   await expect(page.getByRole('heading', { name: 'website' })).toBeVisible()
   await scripted(page)
-  await page.keyboard.press('3')
+  await page.keyboard.press('2')
   await expect(page.getByRole('heading', { name: 'Deployments', level: 1 })).toBeVisible()
 
   await page.goto(`${appliance.url}/admin/audit`)
@@ -138,7 +184,7 @@ test.describe('without scripts', () => {
     await signIn(page)
     const save = page.getByRole('button', { name: 'Save: Anyone can register' })
     await expect(save).toBeVisible()
-    for (const name of [/^Go to/, 'Keyboard shortcuts', 'Close: message'])
+    for (const name of ['Keyboard shortcuts', 'Close: message'])
       await expect(page.getByRole('button', { name })).toHaveCount(0)
     await expect(page.locator('dialog[open]')).toHaveCount(0)
     await save.click()
@@ -146,6 +192,22 @@ test.describe('without scripts', () => {
     await page.keyboard.press('Control+k')
     await page.keyboard.press('3')
     await expect(page.getByRole('heading', { name: 'Settings', level: 1 })).toBeVisible()
+  })
+
+  test('the button leads to a page of commands, and the menu has the themes', async ({ page, appliance }) => {
+    await page.goto(`${appliance.url}/admin/users`)
+    await signIn(page)
+    await page.getByLabel(/^Account menu of/).click()
+    const theme = page.getByRole('group', { name: 'Theme' })
+    await theme.getByRole('button', { name: 'Dark theme' }).click()
+    await expect(page).toHaveURL(`${appliance.url}/admin/users`)
+    await expect(page.locator('html')).toHaveAttribute('data-theme', 'dark')
+    await page.getByRole('button', { name: 'Search and commands' }).click()
+    await expect(page.getByRole('heading', { name: 'Commands' })).toBeVisible()
+    await page.getByRole('searchbox', { name: 'Find a page, a project or a command' }).fill('audit')
+    await page.keyboard.press('Enter')
+    await page.getByRole('main').getByRole('link', { name: 'Audit log', exact: true }).first().click()
+    await expect(page.getByRole('heading', { name: 'Audit log' })).toBeVisible()
   })
 })
 

@@ -49,7 +49,7 @@ test('every page is a few keys away', async ({ page, appliance }) => {
   await expect(page.getByRole('heading', { name: 'Projects' })).toBeVisible()
   await scripted(page)
   await page.keyboard.press('Control+k')
-  await page.getByRole('combobox', { name: 'Go to a page or project' }).fill('audit')
+  await page.getByRole('combobox', { name: 'Find a page, a project or a command' }).fill('audit')
   await page.keyboard.press('Enter')
   await expect(page.getByRole('heading', { name: 'Audit log' })).toBeVisible()
   await expect(page.getByTitle(/UTC$/).first()).toHaveText(/just now|ago/)

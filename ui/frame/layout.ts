@@ -26,8 +26,8 @@ export const authLayout = (title: string, body: Content, options: AuthLayoutOpti
     options.refreshTo,
   )
 
-/** The documents, which need no account: a bar on top, the contents beside the page. */
-export const docsLayout = (title: string, aside: Content, body: Content): Html =>
+/** The documents, which need no account: a bar on top, the contents beside the page, all others below it. */
+export const docsLayout = (title: string, aside: Content, body: Content, below?: Content): Html =>
   shell(
     title,
     'docs',
@@ -39,6 +39,7 @@ export const docsLayout = (title: string, aside: Content, body: Content): Html =
       </header>
       ${aside}
       <main class="doc" id="main" tabindex="-1">${body}</main>
+      ${below}
       <script src=${assetUrl('app.js')} defer></script>
     `,
   )

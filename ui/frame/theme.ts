@@ -1,22 +1,16 @@
-import { cookieValues, setCookie } from '../../src/domain/cookies.ts'
+import { setCookie } from '../../src/domain/cookies.ts'
+import { chosenTheme, THEME_COOKIE, type Theme } from '../../src/domain/theme.ts'
 import { factsOf } from '../../src/http/request-facts.ts'
 
-type Theme = 'light' | 'dark'
-
-const COOKIE = 'svc_theme'
 const YEAR_SECONDS = 31_536_000
 
-/** The theme that this browser chose; undefined for that of its system. */
-export function themeOf(request: Request): Theme | undefined {
-  const [value] = cookieValues(request.headers.get('cookie'), COOKIE)
-  return value === 'light' || value === 'dark' ? value : undefined
-}
+export const themeOf = ({ headers }: Request): Theme | undefined => chosenTheme(headers.get('cookie'))
 
 /** Anything but light and dark is the system's. */
 export function themeCookie(request: Request, chosen: string | undefined): string {
   const isChosen = chosen === 'light' || chosen === 'dark'
   const options = { domain: null, maxAgeSeconds: isChosen ? YEAR_SECONDS : 0 }
-  return setCookie(COOKIE, isChosen ? chosen : '', { ...options, isSecure: factsOf(request).isSecure })
+  return setCookie(THEME_COOKIE, isChosen ? chosen : '', { ...options, isSecure: factsOf(request).isSecure })
 }
 
 /** Puts the chosen theme into a page, so that nothing flashes. Pages know nothing of it. */

@@ -171,7 +171,7 @@ dialog.addEventListener('click', (event) => {
 each('.opener', (opener) => {
   opener.setAttribute('aria-haspopup', 'dialog')
   opener.setAttribute('aria-keyshortcuts', 'Control+K Meta+K')
-  opener.append(make('kbd', { 'aria-hidden': 'true' }, OPENED_BY))
+  opener.dataset.keys = OPENED_BY
   opener.addEventListener('click', (event) => {
     event.preventDefault()
     open()

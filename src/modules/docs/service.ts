@@ -1,6 +1,7 @@
 import { DOCUMENTS, FILES } from '../../../docs/manifest.ts'
 import { AppError } from '../../domain/errors.ts'
-import { commandDocument } from './command-help.ts'
+import { onePer } from '../../platform/one-per.ts'
+import { commandDocument, commandHelp } from './command-help.ts'
 import { type Heading, type RenderedDocument, renderDocument } from './render.ts'
 import { type Found, type Searched, search } from './search.ts'
 
@@ -39,24 +40,27 @@ export const findDocumentFile = (path: string): string | undefined =>
 
 /** The best sections that have every word of the query; of one document or of all. */
 export async function searchDocuments(query: string, only?: string): Promise<Found[]> {
-  searched ??= listDocuments().then((all) => all.flatMap(searchedSections))
-  const sections = await searched
+  const kept = keptOf(commandHelp())
+  kept.searched ??= listDocuments().then((all) => all.flatMap(searchedSections))
+  const sections = await kept.searched
   return search(only === undefined ? sections : sections.filter(({ page }) => page === only), query)
 }
 
+type Kept = { rendered: Map<string, Promise<Document>>; searched?: Promise<Searched[]> }
+
 /** Each is rendered once, when somebody first asks for it. */
-const cache = new Map<string, Promise<Document>>()
-let searched: Promise<Searched[]> | undefined
+const keptOf = onePer((_: ReturnType<typeof commandHelp>): Kept => ({ rendered: new Map() }))
 
 function rendered(name: string): Promise<Document> {
-  const kept = cache.get(name) ?? render(name)
-  cache.set(name, kept)
-  return kept
+  const { rendered: kept } = keptOf(commandHelp())
+  const document = kept.get(name) ?? render(name)
+  kept.set(name, document)
+  return document
 }
 
 async function render(name: string): Promise<Document> {
   const path = DOCUMENTS[name]
-  const source = path === undefined ? await commandDocument() : await Bun.file(path).text()
+  const source = path === undefined ? await commandDocument(commandHelp()) : await Bun.file(path).text()
   return { name, source, ...renderDocument(source, (href) => addressOf(name, href)) }
 }
 
