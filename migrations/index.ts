@@ -33,6 +33,9 @@ import releaseChecks from './0029_release_checks.sql' with { type: 'text' }
 import cdnPurges from './0031_cdn_purges.sql' with { type: 'text' }
 import storedObjects from './0032_stored_objects.sql' with { type: 'text' }
 import machineEpochs from './0033_machine_epochs.sql' with { type: 'text' }
+import deploymentNumbers from './0034_deployment_numbers.sql' with { type: 'text' }
+import { fillTitles } from './0034_deployment_numbers.ts'
+import undo from './0036_undo.sql' with { type: 'text' }
 import failingRuns from './0037_failing_runs.sql' with { type: 'text' }
 
 /** Append only: an applied migration is never edited, renamed or reordered. Imported as text, so they are in the executable. */
@@ -69,6 +72,8 @@ export const migrations: readonly Migration[] = [
   { name: '0031_cdn_purges', sql: cdnPurges },
   { name: '0032_stored_objects', sql: storedObjects },
   { name: '0033_machine_epochs', sql: machineEpochs },
+  { name: '0034_deployment_numbers', sql: deploymentNumbers, complete: fillTitles },
+  { name: '0036_undo', sql: undo },
   { name: '0037_failing_runs', sql: failingRuns },
 ]
 

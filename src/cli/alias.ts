@@ -4,13 +4,13 @@ import { type Command, EXIT, type Io, parseFlags, printable, printableJson, Usag
 import {
   findAlias,
   listRows,
+  nameAt,
   REMOTE_HELP,
   REMOTE_OPTIONS,
   type RemoteFlags,
   remoteProject,
   requireAlias,
   textAt,
-  versionAt,
 } from './remote/project.ts'
 import { pointOf, writeMove } from './remote/say-move.ts'
 import { requireTarget, resolveTarget, TARGET_HELP } from './remote/target.ts'
@@ -54,7 +54,7 @@ async function listAliases(words: readonly string[], flags: RemoteFlags, io: Io)
   })
   const lines = aliases.map((alias) => {
     const lock = alias['isLocked'] === true ? '  locked' : ''
-    const line = `${textAt(alias, 'name')}  ${versionAt(alias)}  ${textAt(alias, 'url')}${lock}`
+    const line = `${textAt(alias, 'name')}  ${nameAt(alias)}  ${textAt(alias, 'url')}${lock}`
     return `${printable(line)}\n`
   })
   io.stdout.write(flags.json ? `${printableJson({ aliases }, 2)}\n` : lines.join(''))

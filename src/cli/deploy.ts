@@ -1,3 +1,4 @@
+import { isRecord } from '../domain/is-record.ts'
 import { apiClient } from './api-client.ts'
 import {
   type Command,
@@ -29,6 +30,7 @@ import { type Published, publish, type Target } from './deploy/upload.ts'
 import { isInCheckout, uncommittedChanges } from './git.ts'
 import { announce, endOf, leaveVariables } from './preview/announce.ts'
 import { isOfFork } from './preview/ci-review.ts'
+import { numberAt } from './remote/project.ts'
 
 const USAGE = `usage: svc deploy DIR [FLAGS]
 
@@ -288,7 +290,8 @@ function nameOf({ owner, repo, commitSha }: Target): string {
 }
 
 function writeSummary(io: Io, target: Target, files: HashedFile[], published: Published): void {
-  const { urls, sent, isPublished } = published
+  const { answer, urls, sent, isPublished } = published
+  const number = isRecord(answer['deployment']) ? numberAt(answer['deployment']) : ''
   const rows: [name: string, url: string | null][] = [
     [target.alias ?? target.preview ?? '', isPublished ? urls.alias : null],
     ['ends', (target.preview !== undefined && isPublished && endOf(published)) || null],
@@ -298,7 +301,7 @@ function writeSummary(io: Io, target: Target, files: HashedFile[], published: Pu
   const shown = rows.flatMap(([name, url]) => (url === null ? [] : [{ name, url }]))
   const width = Math.max(...shown.map(({ name }) => name.length))
   const lines = [
-    `${nameOf(target)}: ${describeAmount(amountOf(files))}; sent ${describeAmount(sent)}`,
+    `${number === '' ? '' : `${number} `}${nameOf(target)}: ${describeAmount(amountOf(files))}; sent ${describeAmount(sent)}`,
     ...shown.map(({ name, url }) => `  ${name.padEnd(width)}  ${printable(url)}`),
   ]
   io.stdout.write(`${lines.join('\n')}\n`)

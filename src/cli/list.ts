@@ -2,6 +2,7 @@ import { isAliasName } from '../domain/names.ts'
 import { type Command, EXIT, parseFlags, printable, printableJson, UsageError } from './command.ts'
 import {
   listRows,
+  numberAt,
   REMOTE_HELP,
   REMOTE_OPTIONS,
   type Row,
@@ -12,7 +13,7 @@ import {
 
 const USAGE = `usage: svc list [--alias NAME] [--limit N] [FLAGS]
 
-Lists the deployments of a project, the newest first, as SHA@VERSION and with the aliases that show them.
+Lists the deployments of a project, the newest first: the number, SHA@VERSION, the aliases that show it and the title.
 
   --alias NAME          only what this alias shows
   --limit N             how many; 20 without it
@@ -42,15 +43,18 @@ function limitOf(text: string): number {
   return Number(text)
 }
 
-/** Version, time, aliases, branch, description. */
+/** Number, version, time, aliases, branch, title; an older server has no numbers and titles. */
 function line(deployment: Row): string {
-  const { branch, aliases, description } = deployment
+  const { branch, aliases, title, description } = deployment
+  const number = numberAt(deployment)
+  const said = title === undefined ? description : title
   const columns = [
+    number === '' ? '' : number.padEnd(4),
     versionAt(deployment).padEnd(14),
     textAt(deployment, 'createdAt').slice(0, 16).replace('T', ' '),
     Array.isArray(aliases) && aliases.length > 0 ? `[${aliases.join(', ')}]` : '',
     typeof branch === 'string' ? branch : '',
-    typeof description === 'string' ? description : '',
+    typeof said === 'string' ? said : '',
   ]
   return `${printable(columns.filter((column) => column !== '').join('  '))}\n`
 }

@@ -17,4 +17,14 @@ export const auditLog = sqliteTable('audit_log', {
   before: text('before'),
   after: text('after'),
   targetName: text('target_name'),
+  undoOf: text('undo_of'),
+  kind: text('kind'),
+})
+
+/** What a change can be taken back to: only `undo-states.ts` reads and writes it. */
+export const undoStates = sqliteTable('undo_states', {
+  entryId: text('entry_id').primaryKey(),
+  projectId: text('project_id'),
+  at: integer('at').notNull(),
+  state: text('state').notNull(),
 })

@@ -249,6 +249,9 @@ export const deployments = sqliteTable('deployments', {
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),
   preview: text('preview'),
+  number: integer('number').notNull().default(0),
+  title: text('title'),
+  icon: text('icon'),
 })
 
 export const assets = sqliteTable('assets', {
@@ -289,6 +292,7 @@ export const aliasHistory = sqliteTable('alias_history', {
   movedAt: integer('moved_at').notNull(),
   reason: text('reason').$type<'create' | 'publish' | 'move' | 'rollback'>().notNull().default('move'),
   version: integer('version').notNull().default(1),
+  number: integer('number'),
 })
 
 export const previewDeployments = sqliteTable(
@@ -319,6 +323,12 @@ export const givenVersions = sqliteTable(
   },
   (table) => [primaryKey({ columns: [table.projectId, table.commitSha] })],
 )
+
+/** The highest number that a project has given to a deployment. A trigger writes it. */
+export const deploymentCounters = sqliteTable('deployment_counters', {
+  projectId: text('project_id').primaryKey(),
+  number: integer('number').notNull(),
+})
 
 export const ruleSets = sqliteTable('rule_sets', {
   id: text('id').primaryKey(),

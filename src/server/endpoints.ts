@@ -30,7 +30,7 @@ import { callbackRoute } from '../modules/auth/handover/routes.ts'
 import { authRoutes } from '../modules/auth/routes.ts'
 import { backupRoutes } from '../modules/backups/routes.ts'
 import { cdnRoutes, purgeRoutes } from '../modules/cdn/routes.ts'
-import { deploymentRoutes } from '../modules/deployments/routes.ts'
+import { deploymentRoutes, numberedDeploymentRoutes } from '../modules/deployments/routes.ts'
 import { deploymentUploadRoutes } from '../modules/deployments/upload/routes.ts'
 import { domainRoutes } from '../modules/domains/routes.ts'
 import { explainRoutes } from '../modules/explain/routes.ts'
@@ -193,6 +193,7 @@ export const createApi = (ctx: Context, isApiRoute: (path: string) => boolean = 
 const publishingRoutes = (ctx: Context): AnyElysia =>
   (new Elysia() as AnyElysia)
     .use(deploymentRoutes(ctx))
+    .use(numberedDeploymentRoutes(ctx))
     .use(reportRoutes(ctx))
     .use(deploymentUploadRoutes(ctx))
     .use(aliasRoutes(ctx))

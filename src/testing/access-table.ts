@@ -223,6 +223,7 @@ export const ACCESS_TABLE: [route: string, who: Who, content?: Content][] = [
   ['GET /api/deployments/:deploymentId/files', 'viewer'],
   ['GET /api/deployments/:deploymentId/routing', 'viewer'],
   ['GET /api/deployments/:deploymentId/report', 'viewer'],
+  ['GET /api/projects/:projectId/deployments/:number', 'viewer'],
   ['DELETE /api/deployments/:deploymentId', 'admin'],
   [
     'POST /api/deployments',

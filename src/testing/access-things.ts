@@ -63,6 +63,7 @@ function namesOf({ ctx }: TestApp, { repo, projectId, deploymentId, aliasId }: S
     wrongToken: 'wrong-token',
     secretName: 'MAIL_TOKEN',
     previewName: 'pr-1',
+    number: '1',
   }
 }
 

@@ -6,6 +6,7 @@ import { pointAlias } from '../modules/aliases/service.ts'
 import { openStage } from '../modules/deployments/blob-queries.ts'
 import { insertAssets } from '../modules/deployments/publish/queries.ts'
 import { compileRouting } from '../modules/deployments/routing/compile.ts'
+import { findDeployment } from '../modules/deployments/service.ts'
 import { insertWaiting } from '../modules/deployments/variants/queries.ts'
 import { scheduleVariants, waitForVariants } from '../modules/deployments/variants.ts'
 import { addProject, type Project } from '../modules/projects/service.ts'
@@ -85,7 +86,8 @@ export async function seedDeployment(app: TestApp, seed: Seed): Promise<Seeded> 
     const shown = shownBefore(ctx, tx, project.id, seed.alias ?? null)
     beginReport(ctx, tx, { id }, { shown, leftOut: null })
     const names = { owner: project.owner, repo: project.name }
-    const version = { id, commitSha: seed.sha, version: 1 }
+    const number = findDeployment(tx, id)?.number ?? 0
+    const version = { id, commitSha: seed.sha, version: 1, number }
     const { sha: label } = claimVersionLabels(ctx, tx, project, version, undefined)
     const hostOf = (label: string) => `${label}.${ctx.config.baseDomain}`
     const result = { projectId: project.id, deploymentId: id, host: hostOf(label) }

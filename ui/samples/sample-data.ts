@@ -84,6 +84,8 @@ const all = (may: boolean): Can => ({
 export const owner = { user: admin, project, can: all(true) }
 export const viewer = { user: member, project: { ...project, role: 'viewer' as const }, can: all(false) }
 
+const NEWEST_TITLE = 'Shorter landing page, new prices and a form that says what is missing'
+
 const alias = (id: string, name: string, commitSha: string, isLocked: boolean): AliasView => ({
   id,
   projectId: 'p1',
@@ -93,6 +95,8 @@ const alias = (id: string, name: string, commitSha: string, isLocked: boolean): 
   deploymentId: commitSha === sha ? 'd1' : 'd2',
   commitSha,
   version: 1,
+  number: commitSha === sha ? 12 : 11,
+  title: commitSha === sha ? NEWEST_TITLE : 'New prices',
   isPublic: isLocked ? null : false,
   isSpa: null,
   requiredRole: null,
@@ -126,12 +130,14 @@ const deployment = (id: string, commitSha: string, createdAt: string): Deploymen
   projectId: 'p1',
   owner: 'acme',
   repo: 'website',
+  number: commitSha === sha ? 12 : 11,
+  title: commitSha === sha ? NEWEST_TITLE : 'New prices',
   commitSha,
   version: commitSha === sha ? 2 : 1,
   isLatest: true,
   baseSha: null,
   branch: 'main',
-  description: 'Shorter landing page, new prices and a form that says what is missing',
+  description: NEWEST_TITLE,
   workflowName: 'Publish',
   workflowRunId: '4711',
   fileCount: 1204,
@@ -153,6 +159,7 @@ export const newest = deployment('d1', sha, at)
 export const former: DeploymentView = {
   ...newest,
   id: 'd3',
+  number: 10,
   version: 1,
   isLatest: false,
   baseSha: olderSha,

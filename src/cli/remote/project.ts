@@ -85,6 +85,12 @@ export function textAt(row: Row, field: string): string {
   return value
 }
 
+/** How a deployment is told of: its number, which is a TARGET too, and its version; an older server has no numbers. */
+export const nameAt = (row: Row): string => [numberAt(row), versionAt(row)].filter(Boolean).join(' ')
+
+/** `#12`; empty from an older server. */
+export const numberAt = ({ number }: Row): string => (typeof number === 'number' ? `#${number}` : '')
+
 /** A version as a TARGET names it; the SHA alone of an older server. */
 export function versionAt(row: Row): string {
   const { version } = row
@@ -99,9 +105,12 @@ export async function findAlias(remote: Remote, name: string): Promise<Row | und
 
 export async function requireAlias(remote: Remote, name: string): Promise<Row> {
   const alias = await findAlias(remote, name)
-  if (alias === undefined) throw new CommandFailure(`${remote.name} has no alias ${name}`)
+  if (alias === undefined) throw noSuchAlias(remote, name)
   return alias
 }
+
+export const noSuchAlias = (remote: Remote, name: string): CommandFailure =>
+  new CommandFailure(`${remote.name} has no alias ${name}`)
 
 /** The answer of a request about one thing; undefined where the API says that it does not exist. */
 export const unlessMissing = (answer: Promise<unknown>): Promise<unknown> =>

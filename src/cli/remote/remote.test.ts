@@ -62,7 +62,7 @@ test('list: the newest first, with their aliases, as many as asked', async () =>
   expect((await json('list --alias production')).deployments).toHaveLength(1)
   expect((await json('list --alias nothing')).deployments).toEqual([])
   const { code, out } = await run('list')
-  expect([code, out.split('\n')[0]]).toEqual([0, 'bbbbbbbbbbbb@1  2026-11-20 12:00  [production]'])
+  expect([code, out.split('\n')[0]]).toEqual([0, '#2    bbbbbbbbbbbb@1  2026-11-20 12:00  [production]'])
 })
 
 test('list goes on over pages', async () => {
@@ -91,9 +91,9 @@ test('rollback goes there and back again, and to a TARGET', async () => {
   const forth = await run('rollback production')
   expect([forth.code, forth.out]).toEqual([
     0,
-    expect.stringContaining('production shows bbbbbbbbbbbb@1, was aaaaaaaaaaaa@1: '),
+    expect.stringContaining('production shows #2 bbbbbbbbbbbb@1, was #1 aaaaaaaaaaaa@1: '),
   ])
-  for (const target of ['AAAAAAA', shaOf('a'), a.deploymentId]) {
+  for (const target of ['AAAAAAA', shaOf('a'), a.deploymentId, '1', '#1']) {
     expect((await json(`rollback --to ${target}`)).to.deploymentId).toBe(a.deploymentId)
     await run('rollback')
   }
@@ -109,7 +109,7 @@ test('alias set makes, moves and promotes; list shows them; delete needs more th
   const { aliases } = await json('alias list')
   expect(aliases.map((one: { name: string }) => one.name)).toEqual(['next', 'production'])
   expect((await run('alias list')).out).toMatch(
-    /^next {2}aaaaaaaaaaaa@1 {2}http\S+\nproduction {2}bbbbbbbbbbbb@1/,
+    /^next {2}#1 aaaaaaaaaaaa@1 {2}http\S+\nproduction {2}#2 bbbbbbbbbbbb@1/,
   )
   const refused = await run('alias delete next')
   expect([refused.code, refused.err]).toEqual([
@@ -144,26 +144,35 @@ describe('a commit of several versions', () => {
       [2, []],
       [1, ['live']],
     ])
-    expect((await run('list --limit 3')).out.split('\n').map((line) => line.slice(0, 14))).toEqual([
-      'eeeeeeeeeeee@3',
-      'eeeeeeeeeeee@2',
-      'eeeeeeeeeeee@1',
+    expect((await run('list --limit 3')).out.split('\n').map((line) => line.slice(0, 20))).toEqual([
+      '#5    eeeeeeeeeeee@3',
+      '#4    eeeeeeeeeeee@2',
+      '#3    eeeeeeeeeeee@1',
       '',
     ])
     const set = await json('alias set live EEEEEEE@2')
     expect([set.from.version, set.to]).toEqual([
       1,
-      { deploymentId: second.id, commitSha: shaOf('e'), version: 2 },
+      { deploymentId: second.id, number: 4, commitSha: shaOf('e'), version: 2 },
     ])
     expect((await json('alias set live eeeeeee')).to.deploymentId).toBe(third.id)
     expect((await json('rollback live')).to.version).toBe(2)
     expect((await json('rollback live --to eeeeeee@1')).to.version).toBe(1)
-    expect((await run('rollback live')).out).toContain('live shows eeeeeeeeeeee@2, was eeeeeeeeeeee@1: ')
+    expect((await run('rollback live')).out).toContain(
+      'live shows #4 eeeeeeeeeeee@2, was #3 eeeeeeeeeeee@1: ',
+    )
     const urlOf = async (target: string) => (await json(`open ${target} --print`)).url
     expect(await urlOf('eeeeeee@2')).toContain('eeeeeeeeeeee-v2--docs--acme')
     expect(await urlOf('eeeeeee')).toContain('eeeeeeeeeeee--docs--acme')
     expect(await urlOf(first.id)).toContain('eeeeeeeeeeee-v1--docs--acme')
   })
+})
+
+test('a number is a TARGET; an alias of exactly that name comes first, #N is always the number', async () => {
+  const idOf = async (target: string) => (await json(`alias set tried ${target}`)).to.deploymentId
+  expect([await idOf('1'), await idOf('#2')]).toEqual([a.deploymentId, b.deploymentId])
+  expect((await run(`alias set 1 ${b.deploymentId}`)).code).toBe(0)
+  expect([await idOf('1'), await idOf('#1')]).toEqual([b.deploymentId, a.deploymentId])
 })
 
 test('open names the address, and opens it unless it is only to be printed', async () => {
@@ -189,14 +198,22 @@ const WRONG: [line: string, code: number, says: string][] = [
   ['list --alias a/b', 2, 'no name of an alias'],
   ['rollback a/b', 2, 'no name of an alias'],
   ['rollback one two', 2, 'one alias at a time'],
-  ['rollback --to ../x', 2, 'neither a commit SHA'],
-  ['rollback --to aaaaaaa@0', 2, 'neither a commit SHA'],
-  ['rollback --to production@1', 2, 'neither a commit SHA'],
+  ['rollback --to ../x', 2, 'neither a number'],
+  ['rollback --to aaaaaaa@0', 2, 'neither a number'],
+  ['rollback --to production@1', 2, 'neither a number'],
   ['rollback --to aaaaaaa@9', 1, 'has no version 9 of the commit aaaaaaa'],
   ['rollback nothing', 1, 'acme/docs has no alias nothing'],
   ['rollback --to ccccccc', 1, 'no deployment of the commit ccccccc'],
   ['rollback --to 01934f5e-7c00-7000-8000-000000000000', 1, 'has no deployment 01934f5e'],
   ['rollback next', 1, 'has shown no other deployment'],
+  ['rollback --to #0', 2, 'neither a number'],
+  ['rollback --to #', 2, 'neither a number'],
+  ['rollback --to #1e3', 2, 'neither a number'],
+  ['rollback --to 0', 1, 'has no alias 0'],
+  ['rollback --to 1e3', 1, 'has no alias 1e3'],
+  ['rollback --to 999', 1, 'has no deployment #999'],
+  ['rollback --to #99999999999', 1, 'has no deployment #99999999999'],
+  ['rollback --to 9999999', 1, 'no deployment of the commit 9999999'],
   ['alias', 2, 'list, set or delete'],
   ['alias toString', 2, 'list, set or delete'],
   ['alias list now', 2, 'flags only'],
@@ -206,7 +223,7 @@ const WRONG: [line: string, code: number, says: string][] = [
   ['alias delete', 2, 'the name of one alias'],
   ['alias delete nothing', 1, 'has no alias nothing'],
   ['open a b', 2, 'one TARGET'],
-  ['open a/b', 2, 'neither a commit SHA'],
+  ['open a/b', 2, 'neither a number'],
   ['open nothing', 1, 'has no alias nothing'],
   ['open --api-url http://127.0.0.1:9', 3, 'not reachable'],
   ['list --api-key svc_wrong', 1, 'API key'],

@@ -1,11 +1,12 @@
 import { type Io, printable, printableJson } from '../command.ts'
-import { type Row, textAt, versionAt } from './project.ts'
+import { nameAt, type Row, textAt } from './project.ts'
 
-type Point = { deploymentId: string; commitSha: string; version: unknown }
+type Point = { deploymentId: string; number: unknown; commitSha: string; version: unknown }
 
 /** What a record of an alias says of where it points. */
 export const pointOf = (alias: Row): Point => ({
   deploymentId: textAt(alias, 'deploymentId'),
+  number: alias['number'],
   commitSha: textAt(alias, 'commitSha'),
   version: alias['version'],
 })
@@ -22,7 +23,7 @@ export function writeMove(
     return
   }
   const was =
-    from === null ? '' : from.deploymentId === to.deploymentId ? ', as before' : `, was ${versionAt(from)}`
-  const said = `${textAt(alias, 'name')} shows ${versionAt(to)}${was}: ${textAt(alias, 'url')}`
+    from === null ? '' : from.deploymentId === to.deploymentId ? ', as before' : `, was ${nameAt(from)}`
+  const said = `${textAt(alias, 'name')} shows ${nameAt(to)}${was}: ${textAt(alias, 'url')}`
   io.stdout.write(`${printable(said)}\n`)
 }

@@ -1,12 +1,13 @@
+import { parseDeploymentNumber } from '../../domain/deployment-name.ts'
 import { isRecord } from '../../domain/is-record.ts'
 import { isAliasName, isCommitSha } from '../../domain/names.ts'
 import { isUuid } from '../../domain/uuid.ts'
 import { CommandFailure, UsageError } from '../command.ts'
 import { strangeAnswer } from '../strange-answer.ts'
-import { listRows, type Remote, type Row, requireAlias, textAt, unlessMissing } from './project.ts'
+import { findAlias, listRows, noSuchAlias, type Remote, type Row, textAt, unlessMissing } from './project.ts'
 
 export const TARGET_HELP =
-  'TARGET is a commit SHA (7 or more digits) for its newest version, SHA@VERSION, the id of a deployment or an alias.'
+  'TARGET is the number of a deployment (12, or "#12"), an alias, which comes first where one is called 12, a commit SHA\n(7 or more digits) for its newest version, SHA@VERSION, or the id of a deployment.'
 
 /** Where a TARGET leads: a deployment, and its address as the one who asked would type it. */
 export type Pointed = { deploymentId: string; commitSha: string; url: string }
@@ -18,12 +19,18 @@ export const isWebAddress = (url: string): boolean => /^https?:\/\//.test(url) &
 export async function resolveTarget(remote: Remote, target: string): Promise<Pointed> {
   requireTarget(target)
   if (isUuid(target)) return pointedOf(await deploymentById(remote, target), 'version')
+  if (target.startsWith('#'))
+    return pointedOf(await deploymentByNumber(remote, numberOf(target) ?? 0), 'version')
   const { sha, version } = parseVersion(target)
   if (isCommitSha(sha)) {
     const found = await versionOfSha(remote, sha.toLowerCase(), version)
     return pointedOf(found, version === undefined ? 'preview' : 'version')
   }
-  const alias = await requireAlias(remote, target)
+  const number = numberOf(target)
+  const alias = await findAlias(remote, target)
+  if (alias === undefined && number !== undefined)
+    return pointedOf(await deploymentByNumber(remote, number), 'version')
+  if (alias === undefined) throw noSuchAlias(remote, target)
   return {
     deploymentId: textAt(alias, 'deploymentId'),
     commitSha: textAt(alias, 'commitSha'),
@@ -33,16 +40,27 @@ export async function resolveTarget(remote: Remote, target: string): Promise<Poi
 
 /** Before anything is sent. */
 export function requireTarget(target: string): void {
-  if (!isUuid(target) && !isCommitSha(parseVersion(target).sha) && !isAliasName(target))
+  const isNumber = target.startsWith('#') && numberOf(target) !== undefined
+  if (!isNumber && !isUuid(target) && !isCommitSha(parseVersion(target).sha) && !isAliasName(target))
     throw new UsageError(
-      `"${target}" is neither a commit SHA (7 or more digits), with or without @VERSION, nor the id of a deployment nor the name of an alias`,
+      `"${target}" is neither a number of a deployment from 1, a commit SHA (7 or more digits), with or without @VERSION, the id of a deployment nor the name of an alias`,
     )
 }
+
+/** `12` and `#12`. */
+const numberOf = (target: string): number | undefined => parseDeploymentNumber(target.replace(/^#/, ''))
 
 /** `SHA@VERSION`; anything else stands for itself. */
 function parseVersion(target: string): { sha: string; version: number | undefined } {
   const [, sha = target, version] = /^([^@]+)@([1-9]\d{0,8})$/.exec(target) ?? []
   return { sha, version: version === undefined ? undefined : Number(version) }
+}
+
+/** An older server has no numbers, and answers with any deployment. */
+async function deploymentByNumber(remote: Remote, number: number): Promise<Row> {
+  const [found] = await listRows(remote, '/api/deployments', { number: String(number) }, 1)
+  if (found?.['number'] !== number) throw new CommandFailure(`${remote.name} has no deployment #${number}`)
+  return found
 }
 
 /** Of this project only: the key may reach others. */

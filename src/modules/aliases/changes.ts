@@ -17,7 +17,7 @@ import { type AliasRow, insertAlias, insertHistory, type MoveReason, updateAlias
 type Pointing = {
   project: Pick<Project, 'id' | 'owner' | 'name'>
   name: string
-  deployment: { id: string; commitSha: string; version: number }
+  deployment: { id: string; commitSha: string; version: number; number: number }
   basePath: string
   reason: MoveReason
 }
@@ -168,6 +168,7 @@ function addHistory(
     deploymentId: deployment.id,
     commitSha: deployment.commitSha,
     version: deployment.version,
+    number: deployment.number,
     basePath: alias.basePath,
     movedBy: actorRef(actor),
     movedAt: ctx.now(),

@@ -14,6 +14,8 @@ export type AliasRecord = AliasRow & {
   repo: string
   commitSha: string
   version: number
+  number: number
+  title: string | null
   label: string | null
 }
 
@@ -36,6 +38,8 @@ const record = {
   repo: projects.name,
   commitSha: deployments.commitSha,
   version: deployments.version,
+  number: deployments.number,
+  title: deployments.title,
   label: hostLabels.label,
 }
 
@@ -138,30 +142,29 @@ export function insertHistory(db: DbOrTx, row: HistoryRow): void {
   db.insert(aliasHistory).values(row).run()
 }
 
-/** Newest first. `exists`: the deployment was not deleted. */
-export function listHistory(
-  db: DbOrTx,
-  aliasId: string,
-  limit: number,
-): (HistoryRow & { exists: boolean })[] {
+/** `exists`: the deployment was not deleted. */
+type Shown = HistoryRow & { exists: boolean; title: string | null }
+
+/** Newest first. */
+export function listHistory(db: DbOrTx, aliasId: string, limit: number): Shown[] {
   return db
-    .select({ row: aliasHistory, isThere: deployments.id })
+    .select({ row: aliasHistory, isThere: deployments.id, title: deployments.title })
     .from(aliasHistory)
     .leftJoin(deployments, eq(deployments.id, aliasHistory.deploymentId))
     .where(eq(aliasHistory.aliasId, aliasId))
     .orderBy(desc(aliasHistory.movedAt), desc(aliasHistory.id))
     .limit(limit)
     .all()
-    .map(({ row, isThere }) => ({ ...row, exists: isThere !== null }))
+    .map(({ row, isThere, title }) => ({ ...row, exists: isThere !== null, title }))
 }
 
-type Back = { id: string; commitSha: string; version: number; basePath: string }
+type Back = { id: string; commitSha: string; version: number; number: number; basePath: string }
 
 /** Where the alias pointed last that is another deployment than `current` and exists; `to` asks for that one alone. */
 export const findWayBack = (db: Db, aliasId: string, current: string, to: string | null): Back | undefined =>
   prepared<Back>(
     db,
-    `SELECT d.id, d.commit_sha AS commitSha, d.version, h.base_path AS basePath
+    `SELECT d.id, d.commit_sha AS commitSha, d.version, d.number, h.base_path AS basePath
      FROM alias_history h JOIN deployments d ON d.id = h.deployment_id
      WHERE h.alias_id = ?1 AND h.deployment_id <> ?2 AND (?3 IS NULL OR h.deployment_id = ?3)
      ORDER BY h.moved_at DESC, h.id DESC LIMIT 1`,

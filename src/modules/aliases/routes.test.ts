@@ -80,6 +80,8 @@ describe('POST', () => {
       name: 'Staging',
       deploymentId: deployments['a'],
       commitSha: shaOf('a'),
+      number: 1,
+      title: null,
       version: 1,
       isPublic: null,
       htmlHandling: null,
@@ -234,7 +236,7 @@ describe('a locked alias', () => {
         {
           project: { id: projectId, owner: 'Acme', name: 'docs' },
           name,
-          deployment: { id: deployments[digit] ?? '', commitSha: shaOf(digit), version: 1 },
+          deployment: { id: deployments[digit] ?? '', commitSha: shaOf(digit), version: 1, number: 1 },
           basePath: '',
         },
       ),
@@ -274,6 +276,8 @@ describe('history', () => {
       {
         deploymentId: deployments['a'],
         commitSha: shaOf('a'),
+        number: 1,
+        title: null,
         version: 1,
         movedBy: { kind: 'user', id: expect.any(String), name: contributor },
         movedAt: at(0),
@@ -283,6 +287,8 @@ describe('history', () => {
       {
         deploymentId: deployments['b'],
         commitSha: shaOf('b'),
+        number: 2,
+        title: null,
         version: 1,
         movedBy: { kind: 'key', id: expect.any(String), name: 'ci' },
         movedAt: at(1000),
@@ -292,6 +298,8 @@ describe('history', () => {
       {
         deploymentId: deployments['a'],
         commitSha: shaOf('a'),
+        number: 1,
+        title: null,
         version: 1,
         movedBy: { kind: 'user', id: expect.any(String), name: SEED_OWNER },
         movedAt: at(2000),
@@ -327,7 +335,7 @@ describe('history', () => {
       files: { 'dist/index.html': 'dist', 'alt/index.html': 'alt' },
     })
     inTransaction(app.ctx.db, (tx) => {
-      const deployment = { id: first.deploymentId, commitSha: shaOf('d'), version: 1 }
+      const deployment = { id: first.deploymentId, commitSha: shaOf('d'), version: 1, number: 1 }
       const project = { id: first.projectId, owner: 'acme', name: 'folder3' }
       return pointAlias(
         app.ctx,

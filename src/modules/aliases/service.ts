@@ -206,15 +206,19 @@ export function historyOf(ctx: Context, grant: Grant, id: string): HistoryView[]
     ctx.db.orm,
     rows.map(({ movedBy }) => movedBy),
   )
-  return rows.map(({ deploymentId, commitSha, version, movedBy, movedAt, reason, exists }) => ({
-    deploymentId,
-    commitSha,
-    version,
-    movedBy: viewOf(movedBy),
-    movedAt: isoTime(movedAt),
-    reason,
-    exists,
-  }))
+  return rows.map(
+    ({ deploymentId, commitSha, version, number, title, movedBy, movedAt, reason, exists }) => ({
+      deploymentId,
+      commitSha,
+      version,
+      number,
+      title,
+      movedBy: viewOf(movedBy),
+      movedAt: isoTime(movedAt),
+      reason,
+      exists,
+    }),
+  )
 }
 
 /** Undefined when no deployment is named. Throws 404 if it is not the project's, 400 if a short SHA matches several. */

@@ -178,6 +178,18 @@ const damage: [name: string, kind: Problem['kind'], names: string, harm: () => v
     'can have been given before',
     () => force('INSERT INTO given_versions SELECT project_id, commit_sha, version FROM deployments'),
   ],
+  [
+    'a number above what the project has given',
+    'number',
+    'is #1, but its project has given the numbers up to 0',
+    () => force('UPDATE deployment_counters SET number = 0'),
+  ],
+  [
+    'a project that forgot its numbers',
+    'number',
+    'has given no number',
+    () => force('DELETE FROM deployment_counters'),
+  ],
 ]
 test.each(damage)('%s', async (_name, kind, names, harm) => {
   harm()

@@ -19,6 +19,18 @@ export const deploymentQuery = t.Object({
     }),
   ),
   alias: optionalText,
+  number: t.Optional(
+    t.String({
+      pattern: '^$|^[1-9][0-9]{0,14}$',
+      error: 'A whole number from 1',
+      description: 'With projectId, or owner and repo',
+    }),
+  ),
+  q: t.Optional(
+    t.String({
+      description: 'A part of the title or the branch, the number, or the beginning of the commit SHA',
+    }),
+  ),
 })
 
 export const fileQuery = t.Object({ ...pageQuery, prefix: optionalText })
@@ -34,6 +46,8 @@ export const deploymentView = t.Object({
   projectId: t.String({ format: 'uuid' }),
   owner: t.String(),
   repo: t.String(),
+  number: t.Integer({ description: '1, 2, 3 … within the project, never twice' }),
+  title: orNull(t.String({ description: 'The first line of the description' })),
   commitSha: t.String(),
   version: t.Integer({ description: '1, 2, 3 … within the commit' }),
   isLatest: t.Boolean({ description: 'The newest version of the commit that exists' }),

@@ -5,6 +5,7 @@ import { aliases, assets, deployments, projects, removedProjects } from '../../d
 import { blobs } from '../../db/schema-contents.ts'
 import { countRows, inList, inPage } from '../../db/select.ts'
 import { prepared } from '../../db/statements.ts'
+import { parseDeploymentNumber } from '../../domain/deployment-name.ts'
 import type { Page } from '../../domain/pagination.ts'
 
 export type DeploymentRow = typeof deployments.$inferSelect
@@ -26,12 +27,19 @@ export type DeploymentFilter = {
   commitSha?: string | undefined
   /** Name of an alias that points at it. */
   alias?: string | undefined
+  number?: number | undefined
+  /** A part of the title or the branch, the number, or the beginning of the SHA. */
+  q?: string | undefined
 }
 
-type DeploymentSort = 'createdAt' | 'commitSha'
+type DeploymentSort = 'createdAt' | 'commitSha' | 'number'
 type FileSort = 'path' | 'size'
 
-const DEPLOYMENT_SORT = { createdAt: deployments.createdAt, commitSha: deployments.commitSha }
+const DEPLOYMENT_SORT = {
+  createdAt: deployments.createdAt,
+  commitSha: deployments.commitSha,
+  number: deployments.number,
+}
 const FILE_SORT = { path: assets.path, size: assets.sizeBytes }
 
 const joined = (db: DbOrTx) =>
@@ -54,6 +62,18 @@ const files = (db: DbOrTx) =>
 
 export function findDeployment(db: DbOrTx, id: string): DeploymentRow | undefined {
   return db.select().from(deployments).where(eq(deployments.id, id)).get()
+}
+
+export function findDeploymentByNumber(
+  db: DbOrTx,
+  projectId: string,
+  number: number,
+): DeploymentRow | undefined {
+  return db
+    .select()
+    .from(deployments)
+    .where(and(eq(deployments.projectId, projectId), eq(deployments.number, number)))
+    .get()
 }
 
 export function findDeploymentRecord(db: DbOrTx, id: string): DeploymentRecord | undefined {
@@ -87,7 +107,7 @@ export const countDeployments = (db: DbOrTx, filter: DeploymentFilter): number =
   countRows(db, deployments, conditionOf(db, filter))
 
 function conditionOf(db: DbOrTx, filter: DeploymentFilter): SQL | undefined {
-  const { projectIds, projectId, branch, commitSha, alias } = filter
+  const { projectIds, projectId, branch, commitSha, alias, number, q } = filter
   return and(
     projectIds === null ? ofNoneRemoved(db) : inList(deployments.projectId, projectIds),
     projectId === undefined ? undefined : eq(deployments.projectId, projectId),
@@ -98,7 +118,17 @@ function conditionOf(db: DbOrTx, filter: DeploymentFilter): SQL | undefined {
     alias === undefined
       ? undefined
       : sql`${deployments.id} IN (SELECT ${aliases.deploymentId} FROM ${aliases} WHERE ${eq(aliases.name, alias)})`,
+    number === undefined ? undefined : eq(deployments.number, number),
+    q === undefined ? undefined : matching(q),
   )
+}
+
+/** Without regard to the case of A to Z. */
+function matching(q: string): SQL {
+  const part = q.toLowerCase()
+  return sql`(instr(lower(${deployments.title}), ${part}) > 0 OR instr(lower(${deployments.branch}), ${part}) > 0
+    OR ${deployments.number} = ${parseDeploymentNumber(part.replace(/^#/, '')) ?? null}
+    OR (${deployments.commitSha} >= ${part} AND ${deployments.commitSha} < ${`${part}g`}))`
 }
 
 /** Mostly nothing is being removed, and no condition is the fastest. */
@@ -125,9 +155,9 @@ function ofNamed(db: DbOrTx, { owner, repo }: DeploymentFilter): SQL | undefined
 }
 
 /** The part of a deployment that aliases need. */
-export type PointedAt = { id: string; commitSha: string; version: number; basePath: string }
+export type PointedAt = { id: string; commitSha: string; version: number; number: number; basePath: string }
 
-const POINTED_AT = 'SELECT id, commit_sha AS commitSha, base_path AS basePath'
+const POINTED_AT = 'SELECT id, commit_sha AS commitSha, number, base_path AS basePath'
 
 export const findDeploymentOfProject = (db: Db, projectId: string, id: string): PointedAt | null =>
   prepared<PointedAt>(db, `${POINTED_AT}, version FROM deployments WHERE project_id = ? AND id = ?`).get(

@@ -63,6 +63,8 @@ describe('GET /api/deployments/:id', () => {
       owner: 'Acme',
       repo: 'docs',
       commitSha: shaOf('a'),
+      number: 1,
+      title: null,
       version: 1,
       isLatest: true,
       baseSha: null,

@@ -2,11 +2,18 @@ import { Elysia, t } from 'elysia'
 import type { Context } from '../../context.ts'
 import { pageOf } from '../../http/pagination.ts'
 import { guard, type PathInput } from '../auth/guard.ts'
-import { aboutFilters } from '../projects/service.ts'
+import { aboutFilters, aboutProject } from '../projects/service.ts'
 import { deploymentQuery, deploymentView, fileQuery, fileView } from './model.ts'
 import { routingQuery, routingView } from './routing/model.ts'
 import { getRouting } from './routing/view.ts'
-import { aboutDeployment, deleteDeployment, getDeployment, listDeployments, listFiles } from './service.ts'
+import {
+  aboutDeployment,
+  deleteDeployment,
+  getDeployment,
+  getDeploymentByNumber,
+  listDeployments,
+  listFiles,
+} from './service.ts'
 
 export const deploymentRoutes = (ctx: Context) => {
   const onFilters = { on: ({ query }: PathInput) => aboutFilters(ctx, query) }
@@ -49,3 +56,12 @@ export const deploymentRoutes = (ctx: Context) => {
       },
     )
 }
+
+export const numberedDeploymentRoutes = (ctx: Context) =>
+  new Elysia({ prefix: '/api/projects/:id/deployments', tags: ['Deployments'] })
+    .use(guard(ctx))
+    .get('/:number', ({ grant, params }) => getDeploymentByNumber(ctx, grant, params.number), {
+      may: { action: 'project:read', on: ({ params }: PathInput) => aboutProject(ctx, params['id']) },
+      response: deploymentView,
+      detail: { summary: 'A deployment by its number in the project' },
+    })

@@ -4,7 +4,8 @@ import { audit } from '../../db/audit.ts'
 import type { DbOrTx } from '../../db/open.ts'
 import { inTidyingTransaction } from '../../db/tidying.ts'
 import { encodePath } from '../../domain/asset-path.ts'
-import { AppError } from '../../domain/errors.ts'
+import { parseDeploymentNumber } from '../../domain/deployment-name.ts'
+import { AppError, invalidChoice } from '../../domain/errors.ts'
 import { withoutEmpty } from '../../domain/given.ts'
 import { isoTime } from '../../domain/iso-time.ts'
 import { toNfc } from '../../domain/nfc.ts'
@@ -24,6 +25,7 @@ import {
   deleteAssetRow,
   findAsset,
   findDeployment,
+  findDeploymentByNumber,
   findDeploymentRecord,
   listAssets,
   listDeploymentRecords,
@@ -37,7 +39,8 @@ export type { AssetView, DeploymentView } from './model.ts'
 export type { DeploymentRow, PointedAt } from './queries.ts'
 export { findDeployment, findDeploymentOfProject, findDeploymentsBySha, findVersionOf } from './queries.ts'
 
-type DeploymentQuery = PaginationQuery & Omit<DeploymentFilter, 'projectIds'>
+type DeploymentQuery = PaginationQuery &
+  Omit<DeploymentFilter, 'projectIds' | 'number'> & { number?: string | undefined }
 
 /** The deployments of the projects that the caller may read. `invalid` for a `commitSha` of less than 7 digits. */
 export function listDeployments(
@@ -46,14 +49,17 @@ export function listDeployments(
   query: DeploymentQuery,
 ): Paginated<DeploymentView> {
   const page = parsePagination(query, {
-    sortable: ['createdAt', 'commitSha'] as const,
+    sortable: ['createdAt', 'commitSha', 'number'] as const,
     defaultSort: 'createdAt',
     defaultOrder: 'desc',
   })
-  const { projectId, owner, repo, branch, alias, ...others } = withoutEmpty(query)
+  const { projectId, owner, repo, branch, alias, q, ...others } = withoutEmpty(query)
   const commitSha = others.commitSha?.toLowerCase()
+  const number = others.number === undefined ? undefined : Number(others.number)
+  if (number !== undefined && projectId === undefined && (owner === undefined || repo === undefined))
+    throw invalidChoice('number', 'A number is one of a project: give projectId, or owner and repo, too')
   const projectIds = readableProjectIds(ctx, grant)
-  const filter = { projectIds, projectId, owner, repo, branch, commitSha, alias }
+  const filter = { projectIds, projectId, owner, repo, branch, commitSha, alias, number, q }
   const records = listDeploymentRecords(ctx.db.orm, filter, page)
   return paginated(viewsOf(ctx, records), countDeployments(ctx.db.orm, filter), page)
 }
@@ -61,6 +67,17 @@ export function listDeployments(
 /** Throws 404 when it is gone. */
 export const getDeployment = (ctx: Context, grant: Grant, id: string): DeploymentView =>
   deploymentView(ctx, requireDeployment(ctx.db.orm, grant, id))
+
+/** The one of the project of the grant with this number. Throws 404 where there is none, also for what is no number. */
+export function getDeploymentByNumber(ctx: Context, grant: Grant, text: string): DeploymentView {
+  const number = parseDeploymentNumber(text)
+  const found =
+    number === undefined || grant.projectId === null
+      ? undefined
+      : findDeploymentByNumber(ctx.db.orm, grant.projectId, number)
+  if (found === undefined) throw noSuchDeployment()
+  return deploymentView(ctx, found)
+}
 
 /** The deployment, if it is of the project of the grant; else throws 404. */
 export function requireDeployment(db: DbOrTx, grant: Grant, id: string): DeploymentRow {
@@ -196,13 +213,16 @@ function viewsOf(ctx: Context, records: readonly DeploymentRecord[]): Deployment
 }
 
 function publicFields(record: DeploymentRecord) {
-  const { id, projectId, owner, repo, commitSha, version, baseSha, branch, description } = record
+  const { id, projectId, owner, repo, number, title, commitSha, version, baseSha, branch, description } =
+    record
   const { workflowName, workflowRunId, fileCount, totalSize, preview } = record
   return {
     id,
     projectId,
     owner,
     repo,
+    number,
+    title,
     commitSha,
     version,
     baseSha,

@@ -10,6 +10,7 @@ export type Problem = {
     | 'alias_project'
     | 'host_label'
     | 'version'
+    | 'number'
     | 'preview_project'
     | 'asset_size'
     | 'api_key_maker'
@@ -112,6 +113,15 @@ const RULES: readonly { kind: Problem['kind']; sql: string }[] = [
           UNION ALL SELECT 'version ' || d.version || ' of ' || d.commit_sha || ' (deployment ' || d.id
                            || ') can have been given before: the commit gave ' || g.version
           FROM deployments d JOIN given_versions g ON g.project_id = d.project_id AND g.commit_sha = d.commit_sha AND g.version = d.version`,
+  },
+  {
+    kind: 'number',
+    sql: `SELECT 'the project ' || project_id || ' has ' || count(*) || ' deployments #' || number AS detail
+          FROM deployments GROUP BY project_id, number HAVING count(*) > 1
+          UNION ALL SELECT 'deployment ' || d.id || ' (' || d.commit_sha || ') is #' || d.number || ', but its project has given '
+                           || coalesce('the numbers up to ' || c.number, 'no number')
+          FROM deployments d JOIN projects p ON p.id = d.project_id LEFT JOIN deployment_counters c ON c.project_id = d.project_id
+          WHERE d.number < 1 OR c.number IS NULL OR d.number > c.number`,
   },
   {
     kind: 'asset_size',

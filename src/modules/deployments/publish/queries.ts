@@ -36,15 +36,21 @@ export const findGivenVersion = (db: Db, projectId: string, commitSha: string): 
     'SELECT version FROM given_versions WHERE project_id = ? AND commit_sha = ?',
   ).get(projectId, commitSha)?.version ?? 0
 
-export function insertDeployment(db: DbOrTx, deployment: DeploymentRow): void {
-  db.insert(deployments).values(deployment).run()
+/** Returns the number that it got. */
+export function insertDeployment(db: Db, tx: DbOrTx, deployment: DeploymentRow): number {
+  tx.insert(deployments).values(deployment).run()
+  return findNumber(db, deployment.id)
 }
+
+const findNumber = (db: Db, id: string): number =>
+  prepared<{ number: number }>(db, 'SELECT number FROM deployments WHERE id = ?').get(id)?.number ?? 0
 
 export type DeploymentPatch = Partial<
   Pick<
     DeploymentRow,
     | 'branch'
     | 'description'
+    | 'title'
     | 'workflowName'
     | 'workflowRunId'
     | 'committedAt'

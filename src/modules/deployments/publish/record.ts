@@ -3,6 +3,7 @@ import { actorRef, audit } from '../../../db/audit.ts'
 import type { DbOrTx } from '../../../db/open.ts'
 import type { Actor } from '../../../domain/actor.ts'
 import { isCompressedSize } from '../../../domain/content-type.ts'
+import { titleOf } from '../../../domain/deployment-name.ts'
 import { isRoutingFile } from '../../../domain/routing/compile.ts'
 import type { StagedBlob } from '../../../platform/blob-store.ts'
 import { claimVersionLabels } from '../../aliases/host-labels.ts'
@@ -74,6 +75,7 @@ export function recordPublication(
     after: {
       commitSha: deployment.commitSha,
       version: deployment.version,
+      number: deployment.number,
       branch: publication.branch,
       files: files.length,
     },
@@ -163,13 +165,15 @@ function addVersion(
   const given = findGivenVersion(ctx.db, project.id, commitSha)
   const assets = files.map((file) => ({ ...file, id: ctx.newId() }))
   const all = [...kept.map((asset) => ({ ...asset, id: ctx.newId() })), ...assets]
-  const deployment: DeploymentRow = {
+  const made: DeploymentRow = {
     ...saidBefore(before),
     ...patchOf(publication, before),
     id: ctx.newId(),
     projectId: project.id,
     commitSha,
     version: Math.max(before?.version ?? 0, given) + 1,
+    number: 0,
+    icon: null,
     preview: null,
     fileCount: all.length,
     totalSize: sizeOf(all),
@@ -179,7 +183,7 @@ function addVersion(
     createdAt: ctx.now(),
     updatedAt: ctx.now(),
   }
-  insertDeployment(tx, deployment)
+  const deployment = { ...made, number: insertDeployment(ctx.db, tx, made) }
   insertAssets(ctx.db, deployment.id, all)
   claimVersionLabels(ctx, tx, project, deployment, before?.id)
   return { deployment, assets, fresh: all }
@@ -189,6 +193,7 @@ function addVersion(
 const saidBefore = (before: DeploymentRow | undefined) => ({
   branch: before?.branch ?? null,
   description: before?.description ?? null,
+  title: before?.title ?? null,
   workflowName: before?.workflowName ?? null,
   workflowRunId: before?.workflowRunId ?? null,
   committedAt: before?.committedAt ?? null,
@@ -212,7 +217,7 @@ function patchOf(
   return {
     basePath,
     ...(branch === null ? {} : { branch }),
-    ...(description === null ? {} : { description }),
+    ...(description === null ? {} : { description, title: titleOf(description) }),
     ...(workflowName === null ? {} : { workflowName }),
     ...(workflowRunId === null ? {} : { workflowRunId }),
     ...(committedAt === null ? {} : { committedAt }),
