@@ -1,6 +1,9 @@
--- What an undone entry was, and of which entry an undo is. `kind`: what the undo itself did; null for all other entries.
+-- Of an undo: the entry that it undoes, the first one if that is an undo itself, how far away that is, and what it did as
+-- the action of a change by hand. Null for all other entries.
 ALTER TABLE audit_log ADD COLUMN undo_of TEXT;
-ALTER TABLE audit_log ADD COLUMN kind TEXT;
+ALTER TABLE audit_log ADD COLUMN undo_root TEXT;
+ALTER TABLE audit_log ADD COLUMN undo_depth INTEGER;
+ALTER TABLE audit_log ADD COLUMN undo_action TEXT;
 CREATE UNIQUE INDEX audit_log_undo_of ON audit_log (undo_of) WHERE undo_of IS NOT NULL;
 
 -- The state before a change that can be undone, as JSON; never shown. Header values are sealed as in their table.

@@ -30,8 +30,10 @@ export function audit(ctx: Source, tx: DbOrTx, actor: Actor, change: Change): vo
       ...entry,
       ...identify(actor),
       action: undone === undefined ? change.action : 'undo',
-      undoOf: undone ?? null,
-      kind: undone === undefined ? null : change.action,
+      undoOf: undone?.id ?? null,
+      undoRoot: undone?.root ?? null,
+      undoDepth: undone?.depth ?? null,
+      undoAction: undone === undefined ? null : change.action,
       targetKind: change.target.kind,
       targetId: change.target.id,
       targetName: change.target.name,
@@ -51,11 +53,14 @@ const undoable = new WeakMap<Actor, string>()
 export const undoableChangeOf = (actor: Actor): string | undefined => undoable.get(actor)
 
 /** The entry that is being undone, by transactions that never wait: the first change that can be undone is its undo. */
-let undoing: { entryId: string; undoneBy: string | undefined } | undefined
+let undoing: { undone: Undone; undoneBy: string | undefined } | undefined
+
+/** The entry that is undone; the first one if that is an undo itself, and how far away that is: 1 for the entry itself. */
+type Undone = { id: string; root: string; depth: number }
 
 /** Runs a change that undoes an entry: its own entry says so. Returns the id of that entry. */
-export function asUndoOf(entryId: string, change: () => void): string {
-  const mine: NonNullable<typeof undoing> = { entryId, undoneBy: undefined }
+export function asUndoOf(undone: Undone, change: () => void): string {
+  const mine: NonNullable<typeof undoing> = { undone, undoneBy: undefined }
   undoing = mine
   try {
     change()
@@ -66,10 +71,10 @@ export function asUndoOf(entryId: string, change: () => void): string {
   return mine.undoneBy
 }
 
-function takeUndone(entryId: string): string | undefined {
+function takeUndone(entryId: string): Undone | undefined {
   if (undoing === undefined || undoing.undoneBy !== undefined) return undefined
   undoing.undoneBy = entryId
-  return undoing.entryId
+  return undoing.undone
 }
 
 function identify(actor: Actor) {

@@ -18,7 +18,9 @@ export const auditLog = sqliteTable('audit_log', {
   after: text('after'),
   targetName: text('target_name'),
   undoOf: text('undo_of'),
-  kind: text('kind'),
+  undoRoot: text('undo_root'),
+  undoDepth: integer('undo_depth'),
+  undoAction: text('undo_action'),
 })
 
 /** What a change can be taken back to: only `undo-states.ts` reads and writes it. */

@@ -1,0 +1,13 @@
+import type { GlobalRole } from '../../domain/roles.ts'
+import { refuseChanged, undoKind } from '../undo/kind.ts'
+import { getUserRow } from './accounts.ts'
+import { changeUser } from './service.ts'
+
+/** The global role; keys are suspended and lifted as by hand. */
+export const userRole = undoKind<{ before: GlobalRole; after: GlobalRole }>({
+  needs: 'workspace:administer',
+  undo({ ctx, tx, grant, targetId }, { before, after }) {
+    refuseChanged(getUserRow(tx, { userId: targetId }), { role: after })
+    changeUser(ctx, grant, targetId, { role: before })
+  },
+})
