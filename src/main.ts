@@ -1,7 +1,8 @@
 import type { Commands } from './cli/command.ts'
-import { helpCommand } from './cli/help.ts'
+import { allHelp, helpCommand } from './cli/help.ts'
 import { processIo } from './cli/io.ts'
 import { runCommand } from './cli/run-command.ts'
+import { provideCommandHelp } from './modules/docs/command-help.ts'
 import { SANDBOX_ARGUMENT } from './pipelines/sandbox/protocol.ts'
 
 const commands: Commands = {
@@ -24,11 +25,13 @@ const commands: Commands = {
   key: async () => (await import('./cli/key.ts')).keyCommand,
   import: async () => (await import('./cli/import.ts')).importCommand,
   explain: async () => (await import('./cli/explain.ts')).explainCommand,
+  docs: async () => (await import('./cli/docs.ts')).docsCommand,
   health: async () => (await import('./cli/health.ts')).healthCommand,
   version: async () => (await import('./cli/version.ts')).versionCommand,
   help: () => helpCommand(() => commands),
 }
 
+provideCommandHelp(() => allHelp(commands))
 if (process.argv[2] === SANDBOX_ARGUMENT)
   await (await import('./pipelines/sandbox/process.ts')).runSandboxProcess()
 process.exit(await runCommand(commands, process.argv.slice(2), processIo(process.env), 'serve'))

@@ -17,6 +17,10 @@ type Who = 'viewer' | 'contributor' | 'admin' | 'project maker' | 'global admin'
  */
 const TABLE: [route: string, who: Who][] = [
   ['GET /robots.txt', 'anybody'],
+  ['GET /docs', 'anybody'],
+  ['GET /docs/search.json', 'anybody'],
+  ['GET /docs/*', 'anybody'],
+  ['POST /theme', 'anybody'],
   ['GET /setup', 'anybody'],
   ['POST /setup', 'anybody'],
   ['GET /welcome', 'global admin'],
@@ -41,6 +45,8 @@ const TABLE: [route: string, who: Who][] = [
   ['POST /device', 'signed in'],
 
   ['GET /', 'signed in'],
+  ['GET /commands', 'signed in'],
+  ['GET /commands.json', 'signed in'],
   ['GET /projects', 'signed in'],
   ['GET /projects/new', 'project maker'],
   ['POST /projects/new', 'project maker'],

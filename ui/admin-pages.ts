@@ -2,6 +2,7 @@ import { Elysia } from 'elysia'
 import type { Context } from '../src/context.ts'
 import type { Explainer } from '../src/modules/explain/service.ts'
 import { aliasPages } from './aliases/routes.ts'
+import { commandPages } from './commands/routes.ts'
 import { recordPages } from './data/record-routes.ts'
 import { dataPages } from './data/routes.ts'
 import { deploymentPages } from './deployments/routes.ts'
@@ -26,6 +27,7 @@ import { workspacePages } from './workspace/routes.ts'
 /** Projects and the workspace. Each page needs the same access as the corresponding API call. */
 export const adminPages = (ctx: Context, explainer: Explainer) =>
   new Elysia()
+    .use(commandPages(ctx))
     .use(projectPages(ctx))
     .use(insightPages(ctx))
     .use(deploymentPages(ctx))

@@ -184,9 +184,13 @@ async function send({ route, fields }: Row, ids: Ids) {
   const headers = { accept: 'text/html', ...(fields === undefined ? {} : FORM_HEADERS) }
   const before = everything()
   let after = before
-  const answer = await world.call('global admin', 'admin', { method, path, body, headers }, () => {
+  const sent = await world.call('global admin', 'admin', { method, path, body, headers }, () => {
     after = everything()
   })
+  // The address with the id of a deployment leads to the one with its number.
+  const led = sent.status === 302 ? sent.headers.get('location') : null
+  const answer =
+    led === null ? sent : await world.call('global admin', 'admin', { method, path: led, headers })
   const text = withoutPageIds(await answer.text())
   return { status: answer.status, text, isChanged: after !== before }
 }

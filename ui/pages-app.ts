@@ -13,14 +13,18 @@ import type { Explainer } from '../src/modules/explain/service.ts'
 import { workspaceHasAdmin } from '../src/modules/setup/service.ts'
 import { devicePages } from './account/device-routes.ts'
 import { accountPages } from './account/routes.ts'
+import { themePages } from './account/theme-routes.ts'
 import { adminPages } from './admin-pages.ts'
 import { cookiePages, withCookieNotice } from './auth/cookie-routes.ts'
 import { linkPages } from './auth/link-routes.ts'
 import { authPages } from './auth/routes.ts'
 import { setupPages } from './auth/setup-routes.ts'
+import { docsPages } from './docs/routes.ts'
 import { framedFailure } from './frame/admin-failure.ts'
 import { withDiskNotice } from './frame/disk-notice.ts'
 import { failurePage, redirectTo, toSignIn } from './frame/page-request.ts'
+import { withTheme } from './frame/theme.ts'
+import { leadByName } from './projects/by-name.ts'
 
 type Pages = {
   /** The path below `/_svc/` that pages on every host post to. */
@@ -40,6 +44,8 @@ export function createPages(ctx: Context, explainer: Explainer): Pages {
     if (request.method === 'POST' && ctx.config.rateLimitApi > 0)
       refuseFlood(forms.take(networkOf(factsOf(request).ip)))
     if (!isOpenBeforeSetup(path) && !workspaceHasAdmin(ctx)) return redirectTo(302, '/setup')
+    const named = leadByName(ctx, request)
+    if (named !== undefined) return named
     refuseMethod(request.method, table.methodsOf(path))
     if (request.method === 'GET') await skipBody(ctx, request)
     return app.handle(request)
@@ -48,7 +54,7 @@ export function createPages(ctx: Context, explainer: Explainer): Pages {
     isSiteRoute: (path) => path.startsWith('/_svc/') && table.methodsOf(path).length > 0,
     async handle(request, path) {
       const shown = answer(request, path).catch((error) => answerFailure(ctx, request, error))
-      return withDiskNotice(ctx, withCookieNotice(request, await shown))
+      return withTheme(request, withDiskNotice(ctx, withCookieNotice(request, await shown)))
     },
   }
 }
@@ -58,12 +64,14 @@ export const pageRoutes = (ctx: Context, explainer: Explainer) =>
   new Elysia(elysiaOptions(ctx))
     .onError(({ error, request }) => answerFailure(ctx, request, error))
     .get('/robots.txt', () => new Response('User-agent: *\nDisallow: /\n', { headers: ROBOTS }))
+    .use(docsPages())
     .use(setupPages(ctx))
     .use(authPages(ctx))
     .use(linkPages(ctx))
     .use(cookiePages(ctx))
     .use(accountPages(ctx))
     .use(devicePages(ctx))
+    .use(themePages(ctx))
     .use(adminPages(ctx, explainer))
 
 /** A page that needs a signed-in person redirects to the sign-in page. */
@@ -75,8 +83,9 @@ function answerFailure(ctx: Context, request: Request, error: unknown): Response
 
 const ROBOTS = { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' }
 
-/** Until there is an admin, every page leads to the set-up. contract §3. */
-const isOpenBeforeSetup = (path: string): boolean => /^\/(setup\/?|robots\.txt|_svc\/.*)$/.test(path)
+/** Until there is an admin, every page but the documents leads to the set-up. contract §3, 17.11. */
+const isOpenBeforeSetup = (path: string): boolean =>
+  /^\/(setup\/?|robots\.txt|_svc\/.*|docs(\/.*)?)$/.test(path)
 
 /** Forms count towards the API's rate limit, so that sign-in pages offer no cheaper way to guess passwords. */
 function refuseFlood({ isOver, retryAfterSeconds }: RateState): void {

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# A Ceph object store of one monitor, one OSD in memory and one radosgw on loopback, for `npm run test:store`.
-#   ceph.sh install            the Debian packages, where they are missing
-#   ceph.sh start FOLDER PORT  S3 at 127.0.0.1:PORT, of the user svckey / svcsecret; PORT+1 to PORT+40 are used too
-#   ceph.sh stop FOLDER        ends what `start` began, by its pid files
+# A Ceph object store of one monitor, OSDs in memory and one radosgw on loopback, for `npm run test:store`.
+#   ceph.sh install                   the Debian packages, where they are missing
+#   ceph.sh start FOLDER PORT [OSDS]  S3 at 127.0.0.1:PORT, of the user svckey / svcsecret; PORT+1 to PORT+40 are used too.
+#                                     OSDS: 1, or 3 with a copy on each, of which one may be lost
+#   ceph.sh stop FOLDER               ends what `start` began, by its pid files
 set -euo pipefail
 
 install() {
@@ -16,7 +17,7 @@ install() {
     ceph-mon ceph-osd radosgw ceph-common haproxy varnish varnish-modules >/dev/null
 }
 
-configure() { # FOLDER PORT
+configure() { # FOLDER PORT OSDS
   cat <<CONF
 [global]
 fsid = $(cat /proc/sys/kernel/random/uuid)
@@ -31,8 +32,8 @@ mon data avail crit = 1
 mon allow pool size one = true
 mon warn on pool no redundancy = false
 mon osd min down reporters = 1
-osd pool default size = 1
-osd pool default min size = 1
+osd pool default size = $3
+osd pool default min size = $((($3 + 1) / 2))
 osd pool default pg num = 8
 osd pool default pgp num = 8
 osd crush chooseleaf type = 0
@@ -40,7 +41,7 @@ osd objectstore = memstore
 memstore device bytes = 4294967296
 osd memory target = 939524096
 osd fast shutdown = true
-osd data = $1/osd
+osd data = $1/osd/\$id
 mon data = $1/mon
 run dir = $1/run
 admin socket = $1/run/\$name.asok
@@ -51,15 +52,15 @@ rgw data = $1/rgw
 rgw run sync thread = false
 rgw dynamic resharding = false
 [osd]
-keyring = $1/osd/keyring
+keyring = $1/osd/\$id/keyring
 CONF
 }
 
-start() { # FOLDER PORT
+start() { # FOLDER PORT OSDS
   folder=$(realpath -m "$1")
   mkdir -p "$folder"/{mon,osd,rgw,run,log}
   cd "$folder"
-  configure "$folder" "$2" >ceph.conf
+  configure "$folder" "$2" "$3" >ceph.conf
   export CEPH_CONF="$folder/ceph.conf"
 
   # Without cephx radosgw never connects.
@@ -70,12 +71,7 @@ start() { # FOLDER PORT
   ceph-mon --mkfs -i a --monmap monmap --keyring keyring
   ceph-mon -i a
 
-  id=$(cat /proc/sys/kernel/random/uuid)
-  key=$(ceph-authtool --gen-print-key)
-  echo "{\"cephx_secret\":\"$key\"}" | ceph osd new "$id" -i -
-  ceph-authtool --create-keyring osd/keyring --name osd.0 --add-key "$key"
-  ceph-osd -i 0 --mkfs --osd-uuid "$id"
-  ceph-osd -i 0
+  for number in $(seq 0 $(($3 - 1))); do start_osd "$number"; done
 
   # Without tcp_nodelay most answers wait 40 ms.
   radosgw -n client.admin --rgw-frontends "beast endpoint=127.0.0.1:$2 tcp_nodelay=1"
@@ -88,6 +84,16 @@ start() { # FOLDER PORT
   return 1
 }
 
+start_osd() { # NUMBER
+  mkdir -p "osd/$1"
+  id=$(cat /proc/sys/kernel/random/uuid)
+  key=$(ceph-authtool --gen-print-key)
+  echo "{\"cephx_secret\":\"$key\"}" | ceph osd new "$id" -i -
+  ceph-authtool --create-keyring "osd/$1/keyring" --name "osd.$1" --add-key "$key"
+  ceph-osd -i "$1" --mkfs --osd-uuid "$id"
+  ceph-osd -i "$1"
+}
+
 stop() { # FOLDER
   for file in "$1"/run/*.pid; do
     [ ! -e "$file" ] || kill "$(cat "$file")" 2>/dev/null || true
@@ -96,7 +102,7 @@ stop() { # FOLDER
 
 case "${1:-}" in
   install) install ;;
-  start) mkdir -p "$2" && start "$2" "$3" >"$2/start.log" 2>&1 || { tail -20 "$2/start.log" >&2; exit 1; } ;;
+  start) mkdir -p "$2" && start "$2" "$3" "${4:-1}" >"$2/start.log" 2>&1 || { tail -20 "$2/start.log" >&2; exit 1; } ;;
   stop) stop "$2" ;;
-  *) sed -n '2,5s/^# *//p' "$0"; exit 2 ;;
+  *) sed -n '2,6s/^# *//p' "$0"; exit 2 ;;
 esac

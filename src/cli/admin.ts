@@ -29,18 +29,31 @@ const VERBS = {
     needsPassword: false,
     done: (email) => `${email} signs in with the password alone now`,
   },
+  suspend: {
+    needsDatabase: true,
+    needsPassword: false,
+    done: (email) => `${email} is suspended: signed out everywhere, and nothing lets them in`,
+  },
+  unsuspend: {
+    needsDatabase: true,
+    needsPassword: false,
+    done: (email) => `${email} may sign in again`,
+  },
 } as const satisfies Record<string, Verb>
 
 const isVerb = (name: string): name is keyof typeof VERBS => Object.hasOwn(VERBS, name)
 
 export const adminCommand: Command = {
-  summary: 'Create an admin, set a password or turn off a lost second step, on the data directory',
+  summary: 'Create an admin, set a password, turn off a lost second step, suspend; on the data directory',
   usage: `usage: svc admin create EMAIL [--data-dir ./data]
        svc admin reset-password EMAIL [--data-dir ./data]
        svc admin reset-mfa EMAIL [--data-dir ./data]
+       svc admin suspend EMAIL [--data-dir ./data]
+       svc admin unsuspend EMAIL [--data-dir ./data]
 
 create makes an administrator; reset-password sets a new password and ends the account's sessions; reset-mfa turns off
 two-step sign-in for somebody who lost the app and the recovery codes, and ends the account's sessions.
+suspend signs somebody out everywhere and lets nothing of theirs in, keys included, until unsuspend; roles and projects stay.
 A password is asked for, or read as one line from stdin. It is never a flag. The server may be running; it
 must be where the workspace is in an object store, as it does the work then.`,
   verbs: Object.keys(VERBS),

@@ -1,3 +1,4 @@
+import type { CommandHelp } from '../modules/docs/command-help.ts'
 import { type Command, type Commands, EXIT, parseFlags, UsageError } from './command.ts'
 
 /** `svc help`. Takes a function, because the table of commands includes this one and is complete only later. */
@@ -11,6 +12,12 @@ export function helpCommand(commands: () => Commands): Command {
       return EXIT.ok
     },
   }
+}
+
+/** All texts at once, for the document `cli`. */
+export async function allHelp(commands: Commands): Promise<CommandHelp> {
+  const texts = Object.entries(commands).map(async ([name, load]) => ({ name, text: (await load()).usage }))
+  return { list: await commandList(commands), commands: await Promise.all(texts) }
 }
 
 async function helpText(commands: Commands, positionals: readonly string[]): Promise<string> {

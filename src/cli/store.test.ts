@@ -9,6 +9,7 @@ import { writeWholeLtx } from '../db/stored-workspace/whole-ltx.ts'
 import { lockDataDir } from '../platform/instance-lock.ts'
 import { randomBytes } from '../platform/random.ts'
 import { type ObjectServer, STORE_KEYS, startObjectServer } from '../testing/object-server.ts'
+import { createTestCa } from '../testing/test-ca.ts'
 import { checkCommand } from './check.ts'
 import { restoreCommand } from './restore.ts'
 import { runCommand } from './run-command.ts'
@@ -371,6 +372,42 @@ describe('check', () => {
     expect(found.out + found.err).toMatch(line)
     expect(found.code).toBe(1)
     expect((await svc('store check --quick')).code).toBe(quick)
+  })
+
+  test('names each certificate and account that is damaged, in what it reads', async () => {
+    await pushed()
+    const { cert: certPem } = createTestCa().issue({ names: ['a.test'] })
+    const put = (name: string, text: string, number = 1) => {
+      const version = `0000000000000001-${String(number).padStart(16, '0')}`
+      server.objects.set(`p/certs/${name}/${version}`, { bytes: new TextEncoder().encode(text), headers: {} })
+    }
+    const whole = { host: 'a.test', certPem, keySealed: 'sealed' }
+    const waiting = { host: 'b.test', certPem: null, keySealed: null }
+    put('host-a.test.json', 'an older one')
+    put('host-a.test.json', JSON.stringify(whole), 2)
+    put('host-b.test.json', JSON.stringify(waiting))
+    put('account-1.json', JSON.stringify({ directory: 'https://ca.test/', keySealed: 'sealed' }))
+    expect(await svc('store check')).toEqual({ code: 0, out: 'all is well\n', err: '' })
+    const damaged = [
+      ['host-c.json', ''],
+      ['host-d.json', JSON.stringify({ ...whole, certPem: certPem.slice(0, 200) })],
+      ['host-e.json', JSON.stringify({ ...whole, keySealed: null })],
+      ['host-f.json', JSON.stringify([whole])],
+      ['host-g.json', JSON.stringify({ ...whole, host: 7 })],
+      ['account-2.json', JSON.stringify({ directory: 'https://ca.test/' })],
+      ['account-3.json', '"'.repeat(300_000)],
+    ] as const
+    for (const [name, text] of damaged) put(name, text)
+    const { code, out } = await svc('store check')
+    expect(code).toBe(1)
+    expect(
+      out
+        .trim()
+        .split('\n')
+        .map((line) => /^certificate_damaged: "certs\/([^/]+)/.exec(line)?.[1])
+        .sort(),
+    ).toEqual(damaged.map(([name]) => name).sort())
+    expect((await svc('store check --quick')).code).toBe(0)
   })
 
   test('svc check on a machine checks its store, and what belongs to nothing is a note', async () => {

@@ -302,9 +302,10 @@ export const configFlags: Record<string, { type: 'string'; key: string }> = Obje
   ]),
 )
 
-/** One line per setting for `svc help serve`. */
+/** One line per setting for `svc help serve`, what everybody sets first. */
 export function configHelp(): string {
-  return Object.values(OPTIONS)
+  const { port, host, dataDir, baseDomain, ...others } = OPTIONS
+  return [port, host, dataDir, baseDomain, ...Object.values(others)]
     .map(({ env, help, shownDefault }) => `  ${env.padEnd(36)}${help} (default: ${shownDefault})`)
     .join('\n')
 }

@@ -15,6 +15,7 @@ export const settings = sqliteTable('settings', {
   updatedAt: integer('updated_at').notNull(),
 })
 
+/** `lastSeenAt`: of the sessions that ended, kept by a trigger. */
 export const users = sqliteTable('users', {
   id: text('id').primaryKey(),
   email: text('email').notNull(),
@@ -24,6 +25,9 @@ export const users = sqliteTable('users', {
   totpLastStep: integer('totp_last_step').notNull().default(0),
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),
+  suspendedAt: integer('suspended_at'),
+  suspendedReason: text('suspended_reason'),
+  lastSeenAt: integer('last_seen_at'),
 })
 
 /** Accounts of before whose email is spelled otherwise than its normal form, which is `email` here. */
@@ -225,7 +229,7 @@ export const apiKeys = sqliteTable('api_keys', {
   expiresAt: integer('expires_at'),
   lastUsedAt: integer('last_used_at'),
   suspendedAt: integer('suspended_at'),
-  suspendedReason: text('suspended_reason').$type<'maker_demoted' | 'maker_deleted'>(),
+  suspendedReason: text('suspended_reason').$type<'maker_demoted' | 'maker_suspended' | 'maker_deleted'>(),
 })
 
 export const deployments = sqliteTable('deployments', {

@@ -53,6 +53,8 @@ export type Action = ProjectAction | WorkspaceAction
 /** The caller, reduced to the facts that decide. */
 export type Asker =
   | { kind: 'anonymous' }
+  /** A person whose roles count for nothing. None comes this far: they have neither session nor key. contract 17.6. */
+  | { kind: 'suspended' }
   /** `other_site`: the request names another project than the one that the site belongs to. */
   | { kind: 'user'; globalRole: GlobalRole; place: 'admin_host' | 'own_site' | 'other_site' }
   /** `covers`: the key is global, or belongs to the project in question. */
@@ -85,6 +87,7 @@ export function decideAccess(question: AccessQuestion): Decision {
   const { action, asker } = question
   if (asker.kind === 'operator') return allow('owner', 'The operator of this machine may do everything')
   if (asker.kind === 'anonymous') return decideAnonymous(action)
+  if (asker.kind === 'suspended') return deny('unauthenticated', null, 'The account is suspended')
   if (asker.kind === 'user' && asker.place !== 'admin_host')
     return decideOnSite(question, asker.place, asker.globalRole)
   return isWorkspaceAction(action) ? decideWorkspace(action, asker) : decideOnProject(question, action)
@@ -97,7 +100,7 @@ function decideAnonymous(action: Action): Decision {
 
 function decideWorkspace(
   action: WorkspaceAction,
-  asker: Exclude<Asker, { kind: 'anonymous' | 'operator' }>,
+  asker: Exclude<Asker, { kind: 'anonymous' | 'suspended' | 'operator' }>,
 ): Decision {
   const needed = WORKSPACE_ACTIONS[action]
   if (needed === 'anybody') return allow(null, FOR_ANYBODY)
@@ -137,6 +140,7 @@ function denyKeyElsewhere(isGlobal: boolean, isRead: boolean): Decision {
  */
 export function roleOfAsker(asker: Asker, role: ProjectRole | null): ProjectRole | null {
   if (asker.kind === 'operator') return 'owner'
+  if (asker.kind === 'suspended') return null
   if (asker.kind === 'key') return asker.covers ? 'contributor' : null
   if (asker.kind === 'cli')
     return asker.globalRole === 'admin' ? 'contributor' : lowerRole(role, 'contributor')

@@ -1,4 +1,4 @@
-type Named = { number: number; title: string | null }
+export type Named = { number: number; title: string | null }
 
 /** What people call a deployment: `#12 Title`, or `#12`. */
 export const deploymentName = ({ number, title }: Named): string =>

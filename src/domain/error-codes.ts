@@ -3,12 +3,15 @@
  * is one. The API's document lists them. contract §2.
  */
 export const ERROR_CODES = {
+  ACCOUNT_SUSPENDED: 'an administrator suspended the account; an administrator can let it back in',
   ADMIN_HOST_ONLY: 'on a site a session cannot do this; the admin host can',
   ALIAS_IN_USE: 'a domain or a traffic split names the alias',
   ALIAS_IS_NOT_A_PREVIEW: 'the alias has no end',
+  ALREADY_SUSPENDED: 'the account is suspended already',
   ALREADY_UNDONE: 'somebody has undone this change already',
   API_KEY_SUSPENDED: 'who made the key may not make it any more; an administrator can take it over',
   ARCHIVE_AS_FILE: 'an archive was sent as the only file; asFiles=true publishes it as it is',
+  BACKUP_RUNNING: 'another backup is being made; try again when it is done',
   BACKUPS_NOT_SET_UP: 'the server has no BACKUP_DIR',
   CANNOT_UNDO:
     'the change is of a kind that stays, is older than 30 days, or something that it needs is gone',
@@ -24,10 +27,13 @@ export const ERROR_CODES = {
   INSUFFICIENT_SCOPE: 'the validator asks for scopes, which keys do not have',
   INVITATION_INVALID: 'the invitation is used, expired or for another email',
   MFA_CODE_INVALID: 'the second step failed',
+  MFA_NOT_ON: 'the account has no second step',
   MFA_REQUIRED: 'send a code of the second step, too',
   MFA_TICKET_INVALID: 'the second step took too long; start again',
+  NO_SECOND_STEP: 'the account has no second step',
   NOTHING_TO_ROLL_BACK_TO: 'the alias has shown no other deployment that still exists',
   NOT_PRIMARY: 'another machine is the primary now, and changes go there',
+  NOT_SUSPENDED: 'the account is not suspended',
   OIDC_ISSUER_MISMATCH: 'the provider is another issuer than the settings say',
   PRIMARY_UNREACHABLE: 'the machine that decides this does not answer now; try again',
   PROXY_TARGET_NOT_ALLOWED: 'the target is private',
@@ -35,6 +41,7 @@ export const ERROR_CODES = {
   PUBLIC_SIGNUP_DISABLED: 'ask for an invitation',
   QUERY_TOO_LARGE: 'the result of a data_query is too large; narrow it with filters, select or limit',
   QUOTA_EXCEEDED: 'the project would store more than its quota; delete something or ask for more',
+  REAUTHENTICATE: 'sign in again first: the session is older than 10 minutes',
   RECORD_TOO_LARGE: 'the fields exceed MAX_RECORD_BYTES',
   RESET_TOKEN_INVALID: 'the link is used or expired',
   SANDBOX_BUSY: 'too many functions run; try again',

@@ -5,6 +5,8 @@ export const LOG_FOLDER = 'db/0000/'
 /** Every page of the database as of a number. */
 export const BASE_FOLDER = 'db/0009/'
 export const BEAT_FOLDER = 'beat/'
+/** A machine that is to be primary asks the one that is to let it make the next number. */
+export const WANTED_KEY = `${BEAT_FOLDER}wanted`
 export const PACK_FOLDER = 'packs/'
 export const FILE_FOLDER = 'files/'
 /** Certificates, and accounts with the authority. */

@@ -40,6 +40,7 @@ function expectedOf(who: Who, actor: Actor, situation: Situation): Expected {
   if (who === 'session') return actor.kind === 'person' || actor.kind === 'cli' ? 'allowed' : 401
   if (actor.kind === 'cli') return expectedOfCli(who, PERSONS[actor.of], situation)
   if (actor.kind === 'key') return expectedOfKey(who, actor.of, situation)
+  if (actor.kind === 'suspended') return expectedOf(who, { kind: 'anonymous' }, situation)
   if (actor.kind === 'anonymous' || isRefusedByGate(actor, situation)) return who === 'link' ? 'allowed' : 401
   if (who === 'session past the gate') return 'allowed'
   return situation.host === 'admin' ? expectedAtHome(who, actor) : expectedOnSite(who, actor, situation)
@@ -50,8 +51,8 @@ const isRefusedByGate = (actor: Extract<Actor, { kind: 'person' }>, { host, isGa
   isGated && (host === 'other' || (host === 'own' && !actor.isMember))
 
 /** A key acts as contributor, wherever it is used. contract §4 and §7. */
-function expectedOfKey(who: Who, of: 'docs' | 'other' | 'all' | 'revoked', { isRead }: Situation): Expected {
-  if (of === 'revoked' || who === 'session past the gate') return 401
+function expectedOfKey(who: Who, of: Extract<Actor, { kind: 'key' }>['of'], { isRead }: Situation): Expected {
+  if (of === 'revoked' || of === 'suspended' || who === 'session past the gate') return 401
   if (who === 'any credential' || who === 'link') return 'allowed'
   if (!isRole(who)) return 403
   if (of === 'other') return isRead ? 404 : 403
@@ -145,7 +146,7 @@ function contentStatus(
 ): number {
   const actor = caller.kind === 'cli' ? PERSONS[caller.of] : caller
   if (isPublic) return 200
-  if (path === '/public' || actor.kind === 'anonymous') return 404
+  if (path === '/public' || actor.kind === 'anonymous' || actor.kind === 'suspended') return 404
   if (actor.kind === 'key') return actor.of === 'docs' || actor.of === 'all' ? 200 : 404
   if (path === 'site' && isGated && !actor.isMember) return 403
   return actor.role !== null || actor.globalRole === 'admin' ? 200 : 403

@@ -25,7 +25,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['src/http'],
   ['src/context.ts'],
   ['src/db'],
-  ['migrations'],
+  ['migrations', 'docs'],
   ['src/platform'],
   ['src/config'],
   ['src/domain'],
@@ -36,7 +36,7 @@ const NAMED = ['ui/samples', 'ui/frame', 'ui/components', 'ui/auth-dialog', 'ui/
 function roomOf(file: string): string {
   if (file.startsWith('src/pipelines/language/')) return 'src/pipelines/language'
   const [top = '', folder = '', ...below] = file.split('/')
-  if (top === 'migrations') return top
+  if (top === 'migrations' || top === 'docs') return top
   if (top === 'scripts') return `${top}/${folder}`
   if (top === 'src') return below.length === 0 ? file : `src/${folder}`
   if (below.length === 0) return 'ui'
@@ -50,7 +50,7 @@ const IMPORT = /(?:\bfrom\s*|\bimport\s*\(\s*|\brequire\(\s*|^import\s+)['"](\.{
 
 type Arrow = { from: string; to: string }
 
-const files = [...new Glob('{src,ui,migrations}/**/*.ts').scanSync(ROOT)].filter(
+const files = [...new Glob('{src,ui,migrations,docs}/**/*.ts').scanSync(ROOT)].filter(
   (file) => !IS_FOR_TESTS.test(file) && !file.endsWith('.d.ts'),
 )
 const arrows: Arrow[] = files.flatMap((from) =>

@@ -3,6 +3,7 @@ import { resetSecondStep } from '../modules/account/second-step.ts'
 import { createOperatorKey } from '../modules/api-keys/service.ts'
 import { setPassword } from '../modules/auth/set-password.ts'
 import { createAccount } from '../modules/users/service.ts'
+import { suspendByEmail, unsuspendByEmail } from '../modules/users/suspension.ts'
 
 const OPERATOR = { kind: 'operator' } as const
 
@@ -17,7 +18,9 @@ export const OPERATIONS = {
   'admin create': (ctx, { email = '', password = '' }) =>
     createAccount(ctx, { email, password, role: 'admin' }, OPERATOR),
   'admin reset-password': (ctx, { email = '', password = '' }) => setPassword(ctx, email, password, OPERATOR),
-  'admin reset-mfa': (ctx, { email = '' }) => resetSecondStep(ctx, email, OPERATOR),
+  'admin reset-mfa': (ctx, { email = '' }) => resetSecondStep(ctx, { email }, OPERATOR),
+  'admin suspend': (ctx, { email = '' }) => suspendByEmail(ctx, email),
+  'admin unsuspend': (ctx, { email = '' }) => unsuspendByEmail(ctx, email),
 } as const satisfies Record<string, Operation>
 
 export type OperationName = keyof typeof OPERATIONS

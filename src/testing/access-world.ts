@@ -1,8 +1,10 @@
 import { inTransaction } from '../db/open.ts'
 import { ACCESS_COOKIE, REFRESH_COOKIE } from '../domain/cookies.ts'
 import type { GlobalRole, ProjectRole } from '../domain/roles.ts'
+import { operatorGrant } from '../modules/auth/authorize.ts'
 import { openCliSession } from '../modules/auth/sessions/cli.ts'
 import { openSession } from '../modules/auth/sessions.ts'
+import { suspendUser } from '../modules/users/suspension.ts'
 import { hashToken } from '../platform/tokens.ts'
 import { addThings, runSql as run } from './access-things.ts'
 import { seedDeployment } from './seed.ts'
@@ -14,7 +16,9 @@ export type Actor =
   | { kind: 'person'; globalRole: GlobalRole; role: ProjectRole | null; isMember: boolean }
   /** A person by `svc login`. */
   | { kind: 'cli'; of: PersonName }
-  | { kind: 'key'; of: 'docs' | 'other' | 'all' | 'revoked' }
+  | { kind: 'key'; of: 'docs' | 'other' | 'all' | 'revoked' | 'suspended' }
+  /** With the cookies of before. */
+  | { kind: 'suspended' }
 
 export const PERSONS = {
   guest: { kind: 'person', globalRole: 'user', role: 'guest', isMember: true },
@@ -44,6 +48,8 @@ export const ACTORS = {
   "other project's key": { kind: 'key', of: 'other' },
   'global key': { kind: 'key', of: 'all' },
   'revoked key': { kind: 'key', of: 'revoked' },
+  'suspended admin': { kind: 'suspended' },
+  "suspended admin's key": { kind: 'key', of: 'suspended' },
 } as const satisfies Record<string, Actor>
 
 export type ActorName = keyof typeof ACTORS
@@ -165,11 +171,23 @@ function addActors(
     if (actor.kind === 'anonymous') return {}
     if (actor.kind === 'cli') return addCli(app, ids[`${actor.of} id`] ?? '', name)
     if (actor.kind === 'person') return addPerson(app, docs, name, actor, ids)
-    return addKey(app, name, { docs, other, all: null, revoked: undefined }[actor.of], ids)
+    if (actor.kind === 'suspended') return addPerson(app, docs, name, TO_SUSPEND, ids)
+    return addKey(app, name, { docs, other, all: null, suspended: null, revoked: undefined }[actor.of], ids)
   }
   const credentials = Object.fromEntries(ACTOR_NAMES.map((name) => [name, add(name)]))
+  const suspended = ids['suspended admin id'] ?? ''
+  run(
+    app,
+    'UPDATE api_keys SET created_by = ? WHERE id = ?',
+    suspended,
+    ids["suspended admin's key id"] ?? '',
+  )
+  suspendUser(app.ctx, operatorGrant(), suspended)
   return credentials as Record<ActorName, Credential>
 }
+
+/** Could do everything before. */
+const TO_SUSPEND = { kind: 'person', globalRole: 'admin', role: 'admin', isMember: true } as const
 
 function addPerson(
   app: TestApp,

@@ -10,6 +10,8 @@ import { type StoreApp, storeApp } from './store-app.ts'
 import { type CallOptions, send } from './test-app.ts'
 
 export const NODE_SECRET = 'a secret of all machines of this test'
+/** Longer than the first pause before it is tried again. */
+const REACH_MS = 400
 const PAIR_ENV = { NODE_SECRET, MACHINE_URL: 'http://127.0.0.1:1', MACHINE_NAME: 'one' }
 
 /** A primary, and a machine that follows it on the same database, in which it may write nothing. Both have ports. */
@@ -54,7 +56,7 @@ export async function machinePair(env: Record<string, string> = {}): Promise<Mac
     primary: () => ({ name: 'one', url: pair.primaryUrl }),
   }
   const ctx: Context = { ...primary.ctx, db: readOnly(primary.ctx.db), machine }
-  const app = createFollowerApp(ctx, machine, { following })
+  const app = createFollowerApp(ctx, machine, { following, reachMs: REACH_MS })
   const second = listen(app.fetch)
   const pair: MachinePair = {
     primary,

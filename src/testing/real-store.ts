@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type OnStore, onStore } from './store-process.ts'
 
@@ -29,9 +30,49 @@ export const realStore = {
 
 /** The store answers nothing more, as if the network were cut, until `SIGCONT`. */
 export function signalStore(name: 'SIGSTOP' | 'SIGCONT'): void {
-  const pidFile = join(settingOf('SVC_TEST_STORE_FOLDER'), 'run', 'client.admin.pid')
-  process.kill(Number(readFileSync(pidFile, 'utf8')), name)
+  process.kill(pidIn(settingOf('SVC_TEST_STORE_FOLDER'), 'client.admin'), name)
 }
+
+/** Another Ceph, of three OSDs with a copy on each. */
+export type ThreeOsds = {
+  endpoint: string
+  /** One of them is gone, and the machines that it was on. */
+  killOsd(id: number): void
+  /** How many the others take to be there. */
+  osdsUp(): Promise<number>
+  stop(): Promise<void>
+}
+
+const PORT = 23_260
+
+export async function startThreeOsds(): Promise<ThreeOsds> {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-ceph-'))
+  const stop = async () => {
+    await script('stop', folder)
+    rmSync(folder, { recursive: true, force: true })
+  }
+  if ((await script('start', folder, String(PORT), '3')) !== 0) {
+    await stop()
+    throw new Error('Ceph with three OSDs does not start')
+  }
+  return {
+    endpoint: `http://127.0.0.1:${PORT}`,
+    killOsd: (id) => void process.kill(pidIn(folder, `osd.${id}`), 'SIGKILL'),
+    async osdsUp() {
+      const env = { ...process.env, CEPH_CONF: join(folder, 'ceph.conf') }
+      const child = Bun.spawn(['ceph', 'osd', 'stat', '--format', 'json'], { env, stderr: 'ignore' })
+      return (await new Response(child.stdout).json()).num_up_osds
+    },
+    stop,
+  }
+}
+
+const SCRIPT = join(import.meta.dir, '..', '..', 'scripts', 'store', 'ceph.sh')
+const script = (...args: string[]): Promise<number> =>
+  Bun.spawn(['bash', SCRIPT, ...args], { stdio: ['ignore', 'inherit', 'inherit'] }).exited
+
+const pidIn = (folder: string, name: string): number =>
+  Number(readFileSync(join(folder, 'run', `${name}.pid`), 'utf8'))
 
 function settingOf(name: string): string {
   const value = process.env[name]

@@ -45,6 +45,7 @@ export function accountPage(data: AccountPageData): Html {
       title: 'Your account',
       user: data.user,
       nav: mainNav(data.user, 'account'),
+      help: 'your-account',
       notices: [...(data.notices ?? []), ...pageFailure(data)],
     },
     html`

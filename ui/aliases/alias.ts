@@ -11,10 +11,10 @@ import { type Html, html } from '../components/html.ts'
 import { htmlHandlingField, htmlHandlingWord } from '../components/html-handling.ts'
 import { notice } from '../components/notice.ts'
 import { roleLabel } from '../components/role.ts'
-import { versionName, versionText } from '../components/sha.ts'
+import { commit, shortSha } from '../components/sha.ts'
 import { type Column, table } from '../components/table.ts'
 import { time } from '../components/time.ts'
-import { deploymentHref, makerName } from '../deployments/deployment-table.ts'
+import { deploymentLink, makerName } from '../deployments/deployment-table.ts'
 import { certificateState } from '../domains/certificate-state.ts'
 import { type ProjectPageBase, projectFrame, projectHref } from '../frame/project-frame.ts'
 import type { Failed } from '../frame/project-request.ts'
@@ -98,7 +98,7 @@ function rollBackButton(props: AliasPageProps): Html | false {
   const former = formerOf(props)
   if (former === undefined || !props.can.moveAliases) return false
   return linkButton({
-    label: `Roll back to ${versionText(former)}`,
+    label: `Roll back to ${moveName(former)}`,
     href: moveHref(props.alias, former.deploymentId),
     kind: 'secondary',
   })
@@ -110,10 +110,9 @@ const facts = ({ alias, certificate }: AliasPageProps): Html =>
     details([
       ['Address', html`<a href=${alias.url}>${alias.url}</a>`],
       [
-        'Commit',
-        html`<a href=${deploymentHref(alias.projectId, alias.deploymentId)}><code>${alias.commitSha}</code></a>`,
+        'Deployment',
+        html`${deploymentLink(alias.projectId, alias)} <span class="muted">${commit(alias.commitSha)}</span>`,
       ],
-      ['Version', String(alias.version)],
       ['Ends', alias.isPreview && endOf(alias)],
       ['Pull request', pullRequest(alias)],
       ['Changed', time(alias.updatedAt)],
@@ -133,11 +132,11 @@ const historyCard = (props: AliasPageProps): Html =>
 
 const historyColumns = (props: AliasPageProps): Column<HistoryView>[] => [
   {
-    label: 'Version',
-    cell: (move) =>
-      move.exists
-        ? html`<a href=${deploymentHref(props.project.id, move.deploymentId)}>${versionName(move)}</a>`
-        : html`${versionName(move)} <span class="muted">deleted</span>`,
+    label: 'Deployment',
+    cell: (move) => html`
+      ${movedTo(props.project.id, move)}
+      <div class="muted small">${commit(move.commitSha)}</div>
+    `,
   },
   { label: 'Why', cell: (move) => REASONS[move.reason] },
   { label: 'By', cell: (move) => makerName(move.movedBy) },
@@ -154,12 +153,23 @@ const historyColumns = (props: AliasPageProps): Column<HistoryView>[] => [
         <a
           class="btn btn-secondary btn-small"
           href=${moveHref(props.alias, move.deploymentId)}
-          aria-label=${`${verb} to ${versionText(move)}`}
+          aria-label=${`${verb} to ${moveName(move)}`}
         >${verb}</a>
       `
     },
   },
 ]
+
+/** As short as buttons want it; one that was deleted before there were numbers has none. */
+const moveName = ({ number, commitSha }: HistoryView): string =>
+  number === null ? commitSha.slice(0, 12) : `#${number}`
+
+function movedTo(projectId: string, { number, title, commitSha, exists }: HistoryView): Html {
+  if (number === null) return html`${shortSha(commitSha)} <span class="muted">deleted</span>`
+  return exists
+    ? deploymentLink(projectId, { number, title })
+    : html`#${number} <span class="muted">deleted</span>`
+}
 
 const REASONS: Record<HistoryView['reason'], string> = {
   create: 'Created',

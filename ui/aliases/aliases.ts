@@ -1,3 +1,4 @@
+import { deploymentName } from '../../src/domain/deployment-name.ts'
 import type { Paginated } from '../../src/domain/pagination.ts'
 import type { AliasView } from '../../src/modules/aliases/service.ts'
 import type { DeploymentView } from '../../src/modules/deployments/service.ts'
@@ -8,10 +9,10 @@ import { emptyState } from '../components/empty-state.ts'
 import { field, fieldError, formError, hidden } from '../components/field.ts'
 import { type Html, html } from '../components/html.ts'
 import { pagination } from '../components/pagination.ts'
-import { versionName } from '../components/sha.ts'
+import { commit } from '../components/sha.ts'
 import { type Column, table } from '../components/table.ts'
 import { formatTime, time } from '../components/time.ts'
-import { deploymentHref } from '../deployments/deployment-table.ts'
+import { deploymentLink } from '../deployments/deployment-table.ts'
 import { type ProjectPageBase, projectFrame, projectHref } from '../frame/project-frame.ts'
 import type { Failed } from '../frame/project-request.ts'
 
@@ -101,8 +102,8 @@ function newAlias({ latest, failed }: AliasesPageProps): Html {
   )
 }
 
-const suggestion = ({ commitSha, branch, description, createdAt }: DeploymentView): Html => {
-  const words = [formatTime(createdAt), branch, description].filter((part) => part !== null)
+const suggestion = ({ commitSha, branch, createdAt, ...named }: DeploymentView): Html => {
+  const words = [deploymentName(named), formatTime(createdAt), branch].filter((part) => part !== null)
   return html`<option value=${commitSha} label=${words.join(', ')}></option>`
 }
 
@@ -120,9 +121,11 @@ export const ALIAS_COLUMNS: Column<AliasView>[] = [
     cell: (alias) => html`<a href=${alias.url}>${alias.url.replace(/^https?:\/\//, '')}</a>`,
   },
   {
-    label: 'Version',
-    cell: (alias) =>
-      html`<a href=${deploymentHref(alias.projectId, alias.deploymentId)}>${versionName(alias)}</a>`,
+    label: 'Deployment',
+    cell: (alias) => html`
+      <div class="clip">${deploymentLink(alias.projectId, alias)}</div>
+      <div class="muted small">${commit(alias.commitSha)}</div>
+    `,
   },
 ]
 

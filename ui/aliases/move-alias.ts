@@ -6,10 +6,10 @@ import { card } from '../components/card.ts'
 import { details } from '../components/details.ts'
 import { formError, hidden } from '../components/field.ts'
 import { type Html, html } from '../components/html.ts'
-import { versionName, versionText } from '../components/sha.ts'
+import { commit } from '../components/sha.ts'
 import { time } from '../components/time.ts'
 import { comparisonList, comparisonSummary } from '../deployments/comparison.ts'
-import { deploymentHref } from '../deployments/deployment-table.ts'
+import { deploymentLink } from '../deployments/deployment-table.ts'
 import { type ProjectPageBase, projectFrame, projectHref } from '../frame/project-frame.ts'
 import type { Failed } from '../frame/project-request.ts'
 import { aliasHref } from './aliases.ts'
@@ -53,7 +53,7 @@ export function movePage(props: MoveAliasPageProps): Html {
       <form method="post" class="stack">
         ${formError(props.failed?.error)} ${hidden('intent', isBack ? 'rollback' : 'move')} ${hidden('deploymentId', to.id)}
         <div class="actions">
-          ${button({ label: `${verb} ${alias.name} to ${versionText(to)}` })}
+          ${button({ label: `${verb} ${alias.name} to #${to.number}` })}
           ${linkButton({ label: 'Cancel', href: aliasHref(props.project.id, alias.id), kind: 'secondary' })}
         </div>
       </form>
@@ -63,7 +63,6 @@ export function movePage(props: MoveAliasPageProps): Html {
 
 const deploymentFacts = (deployment: DeploymentView): Html => html`
   <span class="facts">
-    <a href=${deploymentHref(deployment.projectId, deployment.id)}>${versionName(deployment)}</a>
-    ${time(deployment.createdAt)} ${deployment.description}
+    ${deploymentLink(deployment.projectId, deployment)} ${commit(deployment.commitSha)} ${time(deployment.createdAt)}
   </span>
 `

@@ -61,11 +61,11 @@ test('the project’s page lists them with pull request, end and what may be don
 test('the pages of an alias and of a deployment say when it ends', async () => {
   const alias = await preview('told')
   const deployment = (await ask(app, 'GET', `/api/aliases?name=told`, { key })).body['data'] as {
-    deploymentId: string
+    number: number
   }[]
   expect(await read(pageOf(alias))).toContain('Each publish begins its time anew')
   expect(await read(pageOf(alias))).not.toContain('Delete this alias')
-  expect(await read(`${home()}/deployments/${deployment[0]?.deploymentId}`)).toContain('Ends: ')
+  expect(await read(`${home()}/deployments/${deployment[0]?.number}`)).toContain('Ends: ')
 })
 
 test.each([

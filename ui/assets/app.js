@@ -90,6 +90,36 @@ if (wrong !== null && !startsElsewhere) {
   if (location.hash !== '') addEventListener('load', () => setTimeout(again))
 }
 
+/* After any other form, focus what it says, or the heading. */
+
+const SENT = 'svc-form-sent'
+
+function afterForm() {
+  try {
+    const isAfter = sessionStorage.getItem(SENT) !== null
+    sessionStorage.removeItem(SENT)
+    return isAfter
+  } catch {
+    return false
+  }
+}
+
+if (afterForm() && wrong === null && !startsElsewhere) {
+  /** @type {HTMLElement | null} */
+  const said =
+    document.querySelector('main .notice:not(.toast, [hidden])') ?? document.querySelector('main h1')
+  said?.setAttribute('tabindex', '-1')
+  said?.focus({ preventScroll: location.hash !== '' })
+}
+
+document.addEventListener('submit', (event) => {
+  const form = /** @type {HTMLFormElement} */ (event.target)
+  if (event.defaultPrevented || form.method !== 'post') return
+  try {
+    sessionStorage.setItem(SENT, '1')
+  } catch {}
+})
+
 /*
  * Ignore a second submit for a while, because the first may already have created something. The server answers a second
  * one for as long with the first answer (obey-once.ts).
@@ -115,20 +145,34 @@ async function copy(text, source) {
   document.execCommand('copy')
 }
 
+/** Says so for a while. */
+function copied(button) {
+  const label = button.textContent
+  button.textContent = 'Copied'
+  setTimeout(() => {
+    button.textContent = label
+  }, 2000)
+}
+
+each('button[data-copy]', (/** @type {HTMLButtonElement} */ button) => {
+  button.hidden = false
+  button.addEventListener('click', async () => {
+    const whole = make('pre', { class: 'visually-hidden' }, button.dataset.copy ?? '')
+    button.after(whole)
+    await copy(whole.textContent, whole)
+    whole.remove()
+    copied(button)
+  })
+})
+
 each('.copyable', (figure) => {
   const code = partOf(figure, 'code')
-  const label = partOf(figure, 'figcaption').textContent.trim()
-  const button = make(
-    'button',
-    { type: 'button', class: 'btn btn-quiet btn-small copy', 'aria-label': `Copy: ${label}` },
-    'Copy',
-  )
+  const label = figure.querySelector('figcaption')?.textContent.trim()
+  const button = make('button', { type: 'button', class: 'btn btn-quiet btn-small copy' }, 'Copy')
+  if (label !== undefined) button.setAttribute('aria-label', `Copy: ${label}`)
   button.addEventListener('click', async () => {
     await copy(code.textContent, code)
-    button.textContent = 'Copied'
-    setTimeout(() => {
-      button.textContent = 'Copy'
-    }, 2000)
+    copied(button)
   })
   figure.append(button)
 })

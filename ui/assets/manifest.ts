@@ -11,7 +11,7 @@ import selection from '../islands/selection.js' with { type: 'text' }
 import shortcuts from '../islands/shortcuts.js' with { type: 'text' }
 import toasts from '../islands/toasts.js' with { type: 'text' }
 import trafficWeights from '../islands/traffic-weights.js' with { type: 'text' }
-import css from './app.css' with { type: 'text' }
+import styles from './app.css' with { type: 'text' }
 import app from './app.js' with { type: 'text' }
 import favicon from './favicon.svg' with { type: 'text' }
 import publishing from './publishing.js' with { type: 'text' }
@@ -40,6 +40,11 @@ const ISLANDS = [
 
 /** All islands in one script, so one request loads them. */
 const script = ["'use strict'", app, publishing, ...ISLANDS.map((island) => `{\n${island}}`)].join('\n')
+
+/** The dark colours once more, for people who chose them. */
+const dark = styles.match(/:root:not\(\[data-theme='light'\]\) (\{[^}]*\})/)?.[1]
+
+const css = `${styles}\n[data-theme='dark'] ${dark}\n`
 
 const FILES = {
   'app.css': { body: css, contentType: 'text/css; charset=utf-8' },

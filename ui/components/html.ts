@@ -21,6 +21,9 @@ export function page(document: Html, status = 200, headers: HeadersInit = {}): R
 
 const PAGE_HEADERS = pageHeaders("font-src 'self'", "form-action 'self'")
 
+/** The headers of a page whose answer is made elsewhere. */
+export const safePage: Readonly<Record<string, string>> = PAGE_HEADERS
+
 /** The text of `page`, for callers that build their own Response. htm drops a doctype, so this adds it. */
 export function renderPage(document: Html): string {
   return `<!doctype html>${render(document)}`
@@ -39,6 +42,11 @@ export function safeHref(url: string): string {
 /** Inserts raw markup. Only for SVG that is part of the executable, never for received data. */
 export function raw(svg: string, className: string): Html {
   return html`<span class=${className} dangerouslySetInnerHTML=${{ __html: svg }}></span>`
+}
+
+/** Inserts what was made of our own documents. Never for received data. */
+export function markup(made: string, className: string): Html {
+  return html`<div class=${className} dangerouslySetInnerHTML=${{ __html: made }}></div>`
 }
 
 /** A path, a query or a fragment has no scheme. Most addresses are one, and reading each as a URL takes longer. */

@@ -17,9 +17,12 @@ export function suspendedKeysNotice(keys: readonly NamedKey[]): Notice[] {
   const more = keys.length - MAX_NAMED
   const [what, todo] =
     keys.length === 1
-      ? ['An API key is suspended, because the person who made it is no admin any more or gone', 'it']
+      ? [
+          'An API key is suspended, because the person who made it is no admin any more, suspended or gone',
+          'it',
+        ]
       : [
-          `${keys.length} API keys are suspended, because the people who made them are no admins any more or gone`,
+          `${keys.length} API keys are suspended, because the people who made them are no admins any more, suspended or gone`,
           'them',
         ]
   const message = html`

@@ -4,11 +4,10 @@ import { type Html, html } from './html.ts'
 export const shortSha = (sha: string): Html =>
   html`<code class="nowrap" title=${sha}>${sha.slice(0, 12)}</code>`
 
-type Version = { commitSha: string; version: number }
-
-/** One version of a commit, as the command line names it too. */
-export const versionText = ({ commitSha, version }: Version): string => `${commitSha.slice(0, 12)}@${version}`
-
-/** The same for a page. Hovering shows the complete SHA. */
-export const versionName = (of: Version): Html =>
-  html`<code class="nowrap" title=${`Version ${of.version} of ${of.commitSha}`}>${versionText(of)}</code>`
+/** The commit of a deployment, behind its name. The button, which scripts show, copies all of it. */
+export const commit = (sha: string): Html => html`
+  <span class="commit">
+    ${shortSha(sha)}
+    <button type="button" class="btn btn-quiet btn-small" data-copy=${sha} hidden>Copy commit</button>
+  </span>
+`

@@ -3,8 +3,8 @@ import { type Html, html } from './html.ts'
 type Tab = { label: string; href: string; isCurrent?: boolean }
 
 /** Links between the pages of one thing. Each tab is a separate page, so this is navigation, not a tab widget. */
-export const tabs = (label: string, items: readonly Tab[]): Html => html`
-  <nav class="tabs" aria-label=${label}>
+export const tabs = (label: string, items: readonly Tab[], className = 'tabs'): Html => html`
+  <nav class=${className} aria-label=${label}>
     <ul>${items.map(tab)}</ul>
   </nav>
 `

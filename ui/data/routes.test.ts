@@ -237,7 +237,7 @@ describe('a schema', () => {
 describe('the preview of a file', () => {
   const open = async (path: string) => {
     const { data } = await api('GET', `/api/deployments?projectId=${projectId}`)
-    return read(`/projects/${projectId}/deployments/${data[0].id}/files?path=${path}`)
+    return read(`/projects/${projectId}/deployments/${data[0].number}/files?path=${path}`)
   }
 
   test('is coloured, and still escaped', async () => {

@@ -1,26 +1,31 @@
+import { deploymentName, type Named } from '../../src/domain/deployment-name.ts'
 import type { DeploymentView } from '../../src/modules/deployments/service.ts'
 import { badge } from '../components/badge.ts'
 import { formatCount } from '../components/chart.ts'
 import { type Html, html } from '../components/html.ts'
-import { versionName } from '../components/sha.ts'
+import { commit } from '../components/sha.ts'
 import { formatSize } from '../components/size.ts'
 import { type Column, table } from '../components/table.ts'
 import { time } from '../components/time.ts'
 import { projectHref } from '../frame/project-frame.ts'
 
-export const deploymentHref = (projectId: string, deploymentId: string, rest = ''): string =>
-  projectHref(projectId, `/deployments/${deploymentId}${rest}`)
+export const deploymentHref = (projectId: string, number: number, rest = ''): string =>
+  projectHref(projectId, `/deployments/${number}${rest}`)
+
+/** `#12 Title`, with the way to its page. */
+export const deploymentLink = (projectId: string, named: Named): Html =>
+  html`<a href=${deploymentHref(projectId, named.number)}><bdi>${deploymentName(named)}</bdi></a>`
 
 export const deploymentTable = (rows: readonly DeploymentView[], caption = 'Deployments'): Html =>
   table<DeploymentView>({ caption, isDense: true, rows, columns: COLUMNS })
 
 const COLUMNS: Column<DeploymentView>[] = [
   {
-    label: 'Version',
+    label: 'Deployment',
     cell: (deployment) => html`
-      <a href=${deploymentHref(deployment.projectId, deployment.id)}>${versionName(deployment)}</a>
+      <div class="clip">${deploymentLink(deployment.projectId, deployment)}</div>
+      <div class="muted small">${commit(deployment.commitSha)}</div>
       ${!deployment.isLatest && html`<div class="muted small">The commit has a newer version</div>`}
-      ${deployment.description !== null && html`<div class="muted small clip" title=${deployment.description}>${deployment.description}</div>`}
     `,
   },
   {

@@ -1,3 +1,4 @@
+import { deploymentName } from '../../src/domain/deployment-name.ts'
 import type { AliasView } from '../../src/modules/aliases/service.ts'
 import type { Comparison } from '../../src/modules/deployments/browse.ts'
 import type { Held } from '../../src/modules/deployments/publish/held.ts'
@@ -13,14 +14,14 @@ import { details } from '../components/details.ts'
 import { field, fieldError, hidden, lineError } from '../components/field.ts'
 import { type Html, html } from '../components/html.ts'
 import { notice } from '../components/notice.ts'
-import { versionName, versionText } from '../components/sha.ts'
+import { commit } from '../components/sha.ts'
 import { formatSize } from '../components/size.ts'
 import { formatTime, time } from '../components/time.ts'
 import { type ProjectPageBase, projectFrame, projectHref } from '../frame/project-frame.ts'
 import type { Failed } from '../frame/project-request.ts'
 import { heldRelease } from '../releases/held-release.ts'
 import { comparisonList, comparisonSummary } from './comparison.ts'
-import { deploymentHref, deploymentTable, makerName } from './deployment-table.ts'
+import { deploymentHref, deploymentLink, deploymentTable, makerName } from './deployment-table.ts'
 import { noStartPageNotice, type WayBack } from './no-start-page.ts'
 import { reportCard } from './report.ts'
 
@@ -51,10 +52,9 @@ export const deploymentPage = (props: DeploymentPageProps): Html =>
     props,
     {
       tab: 'deployments',
-      title: versionText(props.deployment),
+      title: deploymentName(props.deployment),
       crumbs: [{ label: 'Deployments', href: projectHref(props.project.id, '/deployments') }],
-      about:
-        props.deployment.description !== null && html`<p class="muted">${props.deployment.description}</p>`,
+      about: html`<p class="muted">${commit(props.deployment.commitSha)}</p>`,
       aside: html`
         <div class="actions">
           ${linkButton({ label: 'Files', href: filesHref(props), kind: 'secondary' })}
@@ -66,7 +66,7 @@ export const deploymentPage = (props: DeploymentPageProps): Html =>
       ${props.failed?.intent === 'delete' && notice({ tone: 'bad', message: props.failed.error.message, live: true })}
       ${props.waysBack !== null && noStartPageNotice(props.waysBack, props.can)}
       ${props.held && heldRelease(props.held, props.can.moveAliases, failedRelease(props))}
-      ${props.report && reportCard(props.project.id, props.deployment.id, props.report)}
+      ${props.report && reportCard(props.project.id, props.deployment.number, props.report)}
       ${facts(props)} ${versions(props)} ${releases(props)} ${differences(props)}
       ${props.can.deleteDeployments && removal(props)}
     `,
@@ -76,13 +76,14 @@ const failedRelease = ({ failed }: DeploymentPageProps): string | undefined =>
   failed?.intent === 'release' ? failed.error.message : undefined
 
 const filesHref = ({ project, deployment }: DeploymentPageProps): string =>
-  deploymentHref(project.id, deployment.id, '/files')
+  deploymentHref(project.id, deployment.number, '/files')
 
 const facts = ({ deployment }: DeploymentPageProps): Html =>
   card(
     { id: 'facts', title: 'About this deployment' },
     details([
       ['Commit', html`<code>${deployment.commitSha}</code>`],
+      ['Description', deployment.description !== deployment.title && described(deployment.description)],
       ['Version', `${deployment.version}${deployment.isLatest ? '' : ', and the commit has a newer one'}`],
       [
         'Changes on',
@@ -106,6 +107,9 @@ const facts = ({ deployment }: DeploymentPageProps): Html =>
       ],
     ]),
   )
+
+const described = (description: string | null): Html | null =>
+  description === null ? null : html`<span class="as-written">${description}</span>`
 
 const runOf = ({ workflowName, workflowRunId }: DeploymentView): string | null =>
   [workflowName, workflowRunId].filter((part) => part !== null).join(', run ') || null
@@ -188,7 +192,7 @@ const differences = ({ project, before }: DeploymentPageProps): Html | null =>
           title: comparisonSummary(before.comparison),
           about: html`
             ${before.liveAs === null ? 'Since' : 'Compared with'}${' '}
-            <a href=${deploymentHref(project.id, before.deployment.id)}>${versionName(before.deployment)}</a>${
+            ${deploymentLink(project.id, before.deployment)}${
               before.liveAs !== null && `, which is live as ${before.liveAs}`
             }
           `,
@@ -213,7 +217,7 @@ function removal({ deployment }: DeploymentPageProps): Html {
             id: 'delete-deployment',
             opener: 'Delete this deployment',
             openerKind: 'danger',
-            title: `Delete ${versionText(deployment)}?`,
+            title: `Delete ${deploymentName(deployment)}?`,
             text: 'This cannot be undone.',
             confirm: 'Delete the deployment',
           },

@@ -26,7 +26,7 @@ export const deploymentsPage = (props: DeploymentsPageProps): Html =>
     {
       tab: 'deployments',
       title: 'Deployments',
-      about: html`<p class="muted">Each publish of a commit is a version of it, <code>SHA@VERSION</code>, and is kept until somebody deletes it.</p>`,
+      about: html`<p class="muted">Each publish that changed something has a number, and is kept until somebody deletes it.</p>`,
       aside:
         props.can.publish &&
         !isEmpty(props) &&

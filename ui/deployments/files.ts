@@ -1,4 +1,5 @@
 import { cacheControlOf } from '../../src/domain/cache-control.ts'
+import { deploymentName } from '../../src/domain/deployment-name.ts'
 import type { FileDetail, Folder, FolderEntry } from '../../src/modules/deployments/browse.ts'
 import type { DeploymentView } from '../../src/modules/deployments/service.ts'
 import { linkButton } from '../components/button.ts'
@@ -89,8 +90,8 @@ const frame = (props: Base, path: string, body: Html): Html =>
       crumbs: [
         { label: 'Deployments', href: projectHref(props.project.id, '/deployments') },
         {
-          label: props.deployment.commitSha.slice(0, 12),
-          href: deploymentHref(props.project.id, props.deployment.id),
+          label: deploymentName(props.deployment),
+          href: deploymentHref(props.project.id, props.deployment.number),
         },
       ],
       about: html`<nav class="path" aria-label="Folders">${pathLinks(props, path)}</nav>`,
@@ -101,13 +102,13 @@ const frame = (props: Base, path: string, body: Html): Html =>
 const nameOf = (path: string): string => path.replace(/\/$/, '').split('/').at(-1) ?? path
 
 const fileHref = ({ project, deployment }: Base, path: string): string =>
-  deploymentHref(project.id, deployment.id, '/files') + queryText({ path })
+  deploymentHref(project.id, deployment.number, '/files') + queryText({ path })
 
 /** Links to each parent folder; the last part is this page. */
 function pathLinks(base: Base, path: string): Html[] {
   const parts = path.replace(/\/$/, '').split('/').filter(Boolean)
   return [
-    html`<a href=${fileHref(base, '')}>${base.deployment.commitSha.slice(0, 12)}</a>`,
+    html`<a href=${fileHref(base, '')}>#${base.deployment.number}</a>`,
     ...parts.map((part, at) => {
       const isLast = at === parts.length - 1
       const target = `${parts.slice(0, at + 1).join('/')}/`

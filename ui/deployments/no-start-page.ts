@@ -5,9 +5,8 @@ import { button } from '../components/button.ts'
 import { hidden } from '../components/field.ts'
 import { type Html, html } from '../components/html.ts'
 import { notice } from '../components/notice.ts'
-import { versionName, versionText } from '../components/sha.ts'
 import type { Can } from '../frame/project-request.ts'
-import { deploymentHref } from './deployment-table.ts'
+import { deploymentLink } from './deployment-table.ts'
 
 /** An alias that points here, and the deployment with a start page that it showed before. */
 export type WayBack = { alias: AliasView; deployment: DeploymentView }
@@ -32,7 +31,7 @@ const ADVICE = 'If you did not intend this, publish the folder that contains it.
 
 const whatItShowed = ({ alias, deployment }: WayBack): Html => html`
   Before, <strong>${alias.name}</strong> showed the site
-  of <a href=${deploymentHref(deployment.projectId, deployment.id)}>${versionName(deployment)}</a>.${' '}
+  of ${deploymentLink(deployment.projectId, deployment)}.${' '}
 `
 
 const mayMove =
@@ -44,6 +43,6 @@ const mayMove =
 const rollBack = ({ alias, deployment }: WayBack): Html => html`
   <form method="post" action=${aliasHref(alias.projectId, alias.id, '/move')}>
     ${hidden('intent', 'move')} ${hidden('deploymentId', deployment.id)}
-    ${button({ label: `Roll ${alias.name} back to ${versionText(deployment)}` })}
+    ${button({ label: `Roll ${alias.name} back to #${deployment.number}` })}
   </form>
 `

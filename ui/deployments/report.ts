@@ -1,3 +1,4 @@
+import { deploymentName, type Named } from '../../src/domain/deployment-name.ts'
 import type { RoutingView } from '../../src/modules/deployments/routing/view.ts'
 import type { DeploymentView } from '../../src/modules/deployments/service.ts'
 import type { ReportView } from '../../src/modules/reports/model.ts'
@@ -9,19 +10,21 @@ import { details } from '../components/details.ts'
 import { emptyState } from '../components/empty-state.ts'
 import { type Html, html } from '../components/html.ts'
 import { notice } from '../components/notice.ts'
-import { versionText } from '../components/sha.ts'
+import { commit, shortSha } from '../components/sha.ts'
 import { formatSize } from '../components/size.ts'
 import { table } from '../components/table.ts'
 import { time } from '../components/time.ts'
 import { type ProjectPageBase, projectFrame, projectHref } from '../frame/project-frame.ts'
 import { comparisonList, comparisonSummary } from './comparison.ts'
-import { deploymentHref } from './deployment-table.ts'
+import { deploymentHref, deploymentLink } from './deployment-table.ts'
 import { routingInForce } from './routing-in-force.ts'
 
 type ReportPageProps = ProjectPageBase & {
   deployment: DeploymentView
   /** Null for a deployment that was published before there were reports. */
   report: ReportView | null
+  /** What the report compares with, while it exists. */
+  former?: Named | undefined
   inForce: RoutingView
 }
 
@@ -35,8 +38,8 @@ export const reportPage = (props: ReportPageProps): Html =>
       crumbs: [
         { label: 'Deployments', href: projectHref(props.project.id, '/deployments') },
         {
-          label: versionText(props.deployment),
-          href: deploymentHref(props.project.id, props.deployment.id),
+          label: deploymentName(props.deployment),
+          href: deploymentHref(props.project.id, props.deployment.number),
         },
       ],
     },
@@ -73,7 +76,7 @@ function progress({ project, deployment }: ReportPageProps, { status, truncated 
     return notice({
       tone: 'info',
       live: true,
-      message: html`The pages are still being read. <a href=${deploymentHref(project.id, deployment.id, '/report')}>Look again</a>
+      message: html`The pages are still being read. <a href=${deploymentHref(project.id, deployment.number, '/report')}>Look again</a>
         <span data-report=${deployment.id}></span>`,
     })
   if (status === 'failed')
@@ -152,7 +155,7 @@ const kindsOf = (findings: ReportView['findings'], severity: string): string[] =
 const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0)
 
 const changes = (
-  { project }: ReportPageProps,
+  { project, former }: ReportPageProps,
   { files, paths, comparedWith, bytes, ...made }: ReportView,
 ): Html =>
   card(
@@ -162,7 +165,7 @@ const changes = (
       about:
         comparedWith === null
           ? 'There was nothing to compare with.'
-          : html`Compared with <a href=${deploymentHref(project.id, comparedWith.deploymentId)}><code>${comparedWith.commitSha.slice(0, 12)}</code></a>,
+          : html`Compared with ${formerName(project.id, former, comparedWith.commitSha)},
               which was live as ${comparedWith.alias}. ${formatCount(files.unchanged)} files are the same.`,
     },
     html`
@@ -177,6 +180,10 @@ const changes = (
       ])}
     `,
   )
+
+/** The deployment may be gone. */
+const formerName = (projectId: string, former: Named | undefined, sha: string): Html =>
+  former === undefined ? shortSha(sha) : html`${deploymentLink(projectId, former)}, ${commit(sha)}`
 
 const sizeOf = (bytes: number | null): string | null => (bytes === null ? null : formatSize(bytes))
 
@@ -194,11 +201,11 @@ const routing = ({ deployment, inForce }: ReportPageProps, { routing }: ReportVi
   )
 
 /** For the page of the deployment, and thus the end of a publish. */
-export const reportCard = (projectId: string, deploymentId: string, report: ReportView): Html =>
+export const reportCard = (projectId: string, number: number, report: ReportView): Html =>
   card(
     { id: 'report', title: `Deploy report: ${reportWords(report)}` },
     html`
       ${report.routing.problems.length > 0 && html`<p>Left out of the routing files:</p>${refusedLines(report.routing)}`}
-      ${linkButton({ label: 'Read the report', href: deploymentHref(projectId, deploymentId, '/report'), kind: 'secondary' })}
+      ${linkButton({ label: 'Read the report', href: deploymentHref(projectId, number, '/report'), kind: 'secondary' })}
     `,
   )

@@ -2,6 +2,7 @@ import { Elysia } from 'elysia'
 import type { Context } from '../../src/context.ts'
 import { encodePath } from '../../src/domain/asset-path.ts'
 import { AppError } from '../../src/domain/errors.ts'
+import { isUuid } from '../../src/domain/uuid.ts'
 import { createAlias, historyOf, listAliases } from '../../src/modules/aliases/service.ts'
 import {
   compareDeployments,
@@ -15,14 +16,17 @@ import {
   aboutDeployment,
   type DeploymentView,
   deleteDeployment,
+  deploymentNames,
+  findNumbered,
   getDeployment,
+  getDeploymentByNumber,
   listDeployments,
 } from '../../src/modules/deployments/service.ts'
 import { reportOf } from '../../src/modules/reports/service.ts'
 import { withContents } from '../../src/platform/blob-store.ts'
 import { page } from '../components/html.ts'
 import { UNREAD_BODY } from '../frame/form.ts'
-import { queryOf, visitUrl } from '../frame/page-request.ts'
+import { queryOf, redirectTo, visitUrl } from '../frame/page-request.ts'
 import { doneNotice, type Failed, type Looking, lookAt, submitProjectForm } from '../frame/project-request.ts'
 import { deploymentPage } from './deployment.ts'
 import { deploymentsPage } from './deployments.ts'
@@ -36,7 +40,7 @@ export const deploymentPages = (ctx: Context) =>
   new Elysia()
     .get('/projects/:id/deployments', ({ request, params }) => showDeployments(ctx, request, params.id))
     .get('/projects/:id/deployments/:deploymentId', ({ request, params }) =>
-      showDeployment(ctx, request, params),
+      atNumber(ctx, request, params, (place) => showDeployment(ctx, request, place)),
     )
     .post(
       '/projects/:id/deployments/:deploymentId',
@@ -44,10 +48,10 @@ export const deploymentPages = (ctx: Context) =>
       UNREAD_BODY,
     )
     .get('/projects/:id/deployments/:deploymentId/report', ({ request, params }) =>
-      showReport(ctx, request, params),
+      atNumber(ctx, request, params, (place) => showReport(ctx, request, place)),
     )
     .get('/projects/:id/deployments/:deploymentId/files', ({ request, params }) =>
-      showFiles(ctx, request, params),
+      atNumber(ctx, request, params, (place) => showFiles(ctx, request, place)),
     )
 
 function showDeployments(ctx: Context, request: Request, id: string): Response {
@@ -78,6 +82,20 @@ function showDeployments(ctx: Context, request: Request, id: string): Response {
 }
 
 type Place = { id: string; deploymentId: string }
+
+/** The address of a deployment has its number; the one with its id leads there. contract 17.1. */
+function atNumber(
+  ctx: Context,
+  request: Request,
+  { id, deploymentId: text }: Place,
+  show: (place: Place) => Response | Promise<Response>,
+): Response | Promise<Response> {
+  const { grant } = lookAt(ctx, request, id)
+  if (!isUuid(text)) return show({ id, deploymentId: getDeploymentByNumber(ctx, grant, text).id })
+  const { number } = getDeployment(ctx, grant, text)
+  const { pathname, search } = new URL(request.url)
+  return redirectTo(302, pathname.replace(`/deployments/${text}`, `/deployments/${number}`) + search)
+}
 
 function showDeployment(
   ctx: Context,
@@ -115,11 +133,14 @@ function showDeployment(
 function showReport(ctx: Context, request: Request, { id, deploymentId }: Place): Response {
   const looking = lookAt(ctx, request, id)
   const deployment = getDeployment(ctx, looking.grant, deploymentId)
+  const report = reportOf(ctx, deploymentId)
+  const formerId = report?.comparedWith?.deploymentId
   return page(
     reportPage({
       ...looking,
       deployment,
-      report: reportOf(ctx, deploymentId),
+      report,
+      former: formerId === undefined ? undefined : deploymentNames(ctx, [formerId]).get(formerId),
       inForce: getRouting(ctx, looking.grant, deploymentId, undefined),
     }),
   )
@@ -171,8 +192,9 @@ function beforeOf(ctx: Context, looking: Looking, deployment: DeploymentView) {
   }
 }
 
-const submitDeployment = (ctx: Context, request: Request, { id, deploymentId }: Place) =>
-  submitProjectForm(ctx, request, {
+const submitDeployment = (ctx: Context, request: Request, { id, deploymentId: text }: Place) => {
+  const deploymentId = isUuid(text) ? text : (findNumbered(ctx, id, text) ?? '')
+  return submitProjectForm(ctx, request, {
     projectId: id,
     action: 'alias:write',
     intents: {
@@ -180,7 +202,7 @@ const submitDeployment = (ctx: Context, request: Request, { id, deploymentId }: 
         isOnce: true,
         run({ grant, form }) {
           createAlias(ctx, grant, { name: form.text('name').trim(), deploymentId })
-          return `/projects/${id}/deployments/${deploymentId}?done=created`
+          return `/projects/${id}/deployments/${text}?done=created`
         },
       },
       release: {
@@ -188,7 +210,7 @@ const submitDeployment = (ctx: Context, request: Request, { id, deploymentId }: 
         isOnce: true,
         run({ grant }) {
           releaseHeld(ctx, grant, deploymentId)
-          return `/projects/${id}/deployments/${deploymentId}?done=released`
+          return `/projects/${id}/deployments/${text}?done=released`
         },
       },
       delete: {
@@ -202,6 +224,7 @@ const submitDeployment = (ctx: Context, request: Request, { id, deploymentId }: 
     },
     show: (failed) => showDeployment(ctx, request, { id, deploymentId }, failed),
   })
+}
 
 /** `path` is a folder if it is empty or ends in `/`, else a file. */
 async function showFiles(ctx: Context, request: Request, { id, deploymentId }: Place): Promise<Response> {

@@ -105,7 +105,7 @@ export async function signIn(page: Page, who = ADMIN): Promise<void> {
  * without scripts.
  */
 export async function scripted(page: Page): Promise<void> {
-  await expect(page.getByRole('button', { name: /^Go to/ })).toBeVisible()
+  await expect(page.getByRole('button', { name: 'Search and commands' })).toHaveAttribute('aria-haspopup')
 }
 
 /** Creates a key on the page and returns it. */

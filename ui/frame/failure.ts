@@ -24,7 +24,7 @@ export const projectFailurePage = (
 /** A failure anywhere else in the admin, for somebody who is signed in. */
 export const adminFailurePage = (user: PageUser, { status, title, message, hint }: ErrorPageProps): Html =>
   appLayout(
-    { title, user, nav: mainNav(user, undefined) },
+    { title, user, nav: mainNav(user, undefined), help: 'projects' },
     html`
       <header class="page-head"><div><h1>${title}</h1>${errorStatus(status)}</div></header>
       <section class="card">

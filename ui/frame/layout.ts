@@ -5,6 +5,7 @@ import { icon } from '../components/icon.ts'
 import { type NavSection, navSection } from '../components/main-nav.ts'
 import { type Notice, notice } from '../components/notice.ts'
 import { type PageUser, userMenu } from '../components/user-menu.ts'
+import { type HelpTopic, helpHref } from './help.ts'
 
 type AuthLayoutOptions = {
   /** Makes room for code and tables. */
@@ -25,6 +26,23 @@ export const authLayout = (title: string, body: Content, options: AuthLayoutOpti
     options.refreshTo,
   )
 
+/** The documents, which need no account: a bar on top, the contents beside the page. */
+export const docsLayout = (title: string, aside: Content, body: Content): Html =>
+  shell(
+    title,
+    'docs',
+    html`
+      <header class="topbar">
+        <a class="home" href="/">${brand()}</a>
+        <nav class="crumbs" aria-label="Documents"><ol><li><a href="/docs">Documents</a></li></ol></nav>
+        <a href="/docs?q=">Search</a>
+      </header>
+      ${aside}
+      <main class="doc" id="main" tabindex="-1">${body}</main>
+      <script src=${assetUrl('app.js')} defer></script>
+    `,
+  )
+
 export type Crumb = { label: string; href: string }
 
 type AppLayoutProps = {
@@ -33,6 +51,8 @@ type AppLayoutProps = {
   of?: string | undefined
   user: PageUser
   nav: readonly NavSection[]
+  /** The heading in docs/admin.md that says what this page is for. */
+  help: HelpTopic
   /** From the outermost, without the page itself. */
   crumbs?: readonly Crumb[]
   notices?: readonly Notice[]
@@ -53,6 +73,12 @@ export const appLayout = (props: AppLayoutProps, body: Content): Html =>
           ${icon('menu')}<span class="visually-hidden">Menu</span>
         </button>
         ${crumbTrail(props.crumbs ?? [], props.title)}
+        <form method="get" action="/commands">
+          <button type="submit" class="btn btn-secondary btn-small opener" aria-label="Search and commands">
+            Search
+          </button>
+        </form>
+        <a class="help" href=${helpHref(props.help)}>Help</a>
         ${userMenu(props.user)}
       </header>
       <main class="content" id="main" tabindex="-1">

@@ -4,6 +4,7 @@ import { mainNav } from '../components/main-nav.ts'
 import type { Notice } from '../components/notice.ts'
 import { tabs } from '../components/tabs.ts'
 import type { PageUser } from '../components/user-menu.ts'
+import type { HelpTopic } from './help.ts'
 import { appLayout, type Crumb } from './layout.ts'
 import type { Can } from './project-request.ts'
 
@@ -22,6 +23,7 @@ type ProjectTab =
   | 'secrets'
   | 'webhooks'
   | 'retention'
+  | 'checks'
   | 'settings'
 
 /** The props that every page of a project gets. */
@@ -39,6 +41,8 @@ type Frame = {
   /** Shown beside the title. */
   aside?: Content
   about?: Content
+  /** If the tab's is not the one. */
+  help?: HelpTopic
   /** The breadcrumbs between the project and this page. */
   crumbs?: readonly Crumb[]
 }
@@ -53,6 +57,7 @@ export const projectFrame = (base: ProjectPageBase, frame: Frame, body: Content)
       of: frame.tab === 'overview' ? undefined : base.project.displayName,
       user: base.user,
       nav: mainNav(base.user, 'projects'),
+      help: frame.help ?? helpOf(frame.tab),
       crumbs: [
         { label: 'Projects', href: '/' },
         ...(frame.tab === 'overview'
@@ -63,7 +68,7 @@ export const projectFrame = (base: ProjectPageBase, frame: Frame, body: Content)
       notices: base.notices ?? [],
     },
     html`
-      ${tabs(base.project.displayName, tabsOf(base, frame.tab))}
+      ${tabsOf(base, frame.tab)}
       <header class="page-head">
         <div>
           <h1>${frame.title}</h1>
@@ -75,27 +80,74 @@ export const projectFrame = (base: ProjectPageBase, frame: Frame, body: Content)
     `,
   )
 
-const TABS: readonly [tab: ProjectTab, label: string, path: string, needs?: keyof Can][] = [
-  ['overview', 'Overview', ''],
-  ['publish', 'Publish', '/publish', 'publish'],
-  ['deployments', 'Deployments', '/deployments'],
-  ['aliases', 'Aliases', '/aliases'],
-  ['domains', 'Domains', '/domains'],
-  ['rules', 'Rules', '/rules'],
-  ['data', 'Data', '/data'],
-  ['people', 'People', '/people'],
-  ['analytics', 'Analytics', '/analytics', 'readAnalytics'],
-  ['errors', 'Errors', '/errors', 'readAnalytics'],
-  ['requests', 'Requests', '/requests', 'readAnalytics'],
-  ['secrets', 'Secrets', '/secrets', 'seeSecrets'],
-  ['webhooks', 'Webhooks', '/webhooks', 'manageWebhooks'],
-  ['retention', 'Retention', '/retention'],
-  ['settings', 'Settings', '/settings', 'manageSettings'],
+const helpOf = (tab: ProjectTab | undefined): HelpTopic => {
+  if (tab === undefined || tab === 'overview') return 'a-project'
+  if (tab === 'checks') return 'checked-releases'
+  return tab === 'settings' ? 'settings-of-a-project' : tab
+}
+
+type Inner = { tab: ProjectTab; label: string; path: string; needs?: keyof Can }
+type Group = { label: string; pages: readonly Inner[] }
+
+/** At most eight tabs; one with several pages shows them below. contract 17.12. */
+const GROUPS: readonly Group[] = [
+  { label: 'Overview', pages: [{ tab: 'overview', label: 'Overview', path: '' }] },
+  { label: 'Deployments', pages: [{ tab: 'deployments', label: 'Deployments', path: '/deployments' }] },
+  {
+    label: 'Addresses',
+    pages: [
+      { tab: 'aliases', label: 'Aliases', path: '/aliases' },
+      { tab: 'domains', label: 'Domains', path: '/domains' },
+    ],
+  },
+  { label: 'Rules', pages: [{ tab: 'rules', label: 'Rules', path: '/rules' }] },
+  { label: 'Data', pages: [{ tab: 'data', label: 'Data', path: '/data' }] },
+  { label: 'People', pages: [{ tab: 'people', label: 'People', path: '/people' }] },
+  {
+    label: 'Insights',
+    pages: [
+      { tab: 'analytics', label: 'Analytics', path: '/analytics', needs: 'readAnalytics' },
+      { tab: 'errors', label: 'Errors', path: '/errors', needs: 'readAnalytics' },
+      { tab: 'requests', label: 'Requests', path: '/requests', needs: 'readAnalytics' },
+    ],
+  },
+  {
+    label: 'Settings',
+    pages: [
+      { tab: 'settings', label: 'General', path: '/settings', needs: 'manageSettings' },
+      { tab: 'checks', label: 'Release checks', path: '/release-checks' },
+      { tab: 'retention', label: 'Retention', path: '/retention' },
+      { tab: 'secrets', label: 'Secrets', path: '/secrets', needs: 'seeSecrets' },
+      { tab: 'webhooks', label: 'Webhooks', path: '/webhooks', needs: 'manageWebhooks' },
+    ],
+  },
 ]
 
-const tabsOf = ({ project, can }: ProjectPageBase, current: ProjectTab | undefined) =>
-  TABS.filter(([, , , needs]) => needs === undefined || can[needs]).map(([tab, label, path]) => ({
+/** Every page that has a tab. */
+export const PROJECT_PAGES: readonly Inner[] = GROUPS.flatMap(({ pages }) => pages)
+
+function tabsOf({ project, can }: ProjectPageBase, current: ProjectTab | undefined): Html {
+  // Publishing makes a deployment and has no tab of its own.
+  const shown = current === 'publish' ? 'deployments' : current
+  const groups = GROUPS.map(({ label, pages }) => ({
+    label,
+    pages: pages.filter((page) => mayOpen(can, page)),
+  }))
+  const tabOf = ({ tab, label, path }: Inner) => ({
     label,
     href: projectHref(project.id, path),
-    isCurrent: tab === current,
-  }))
+    isCurrent: tab === shown,
+  })
+  const here = groups.find(({ pages }) => pages.some(({ tab }) => tab === shown))
+  const outer = groups.flatMap((group) => {
+    const [first] = group.pages
+    return first === undefined ? [] : [{ ...tabOf(first), label: group.label, isCurrent: group === here }]
+  })
+  const inner = here !== undefined && here.pages.length > 1 ? here : undefined
+  return html`
+    ${tabs(project.displayName, outer)}
+    ${inner !== undefined && tabs(inner.label, inner.pages.map(tabOf), 'tabs tabs-inner')}
+  `
+}
+
+const mayOpen = (can: Can, { needs }: Inner): boolean => needs === undefined || can[needs]

@@ -10,7 +10,8 @@ import { type Form, marked, unknownIntent } from './form.ts'
 import { lastAnswer, obeyLast, obeyOnce } from './obey-once.ts'
 import { decidedForm, expectedFailure, queryOf, seeOther, viewerOf } from './page-request.ts'
 
-const CAN = {
+/** Which action each of `Can` stands for. */
+export const CAN = {
   publish: 'deployment:create',
   moveAliases: 'alias:write',
   endPreviews: 'preview:end',

@@ -1,9 +1,11 @@
-/* A command palette on Ctrl+K or ⌘K: a combobox over a list. The focus stays in the input. */
+/* Search and commands on Ctrl+K or ⌘K: a combobox over a list that the server makes for this person. The focus stays in
+   the input. Without scripts the button leads to a page with the same list. */
 
 const OPENED_BY = /Mac|iPhone|iPad/.test(navigator.platform) ? '⌘ K' : 'Ctrl K'
-const NAME = 'Go to a page or project'
-const MAX_SHOWN = 20
-const ASK_AFTER_MS = 150
+const NAME = 'Find a page, a project or a command'
+const STORED = 'svc-recent'
+const MAX_RECENT = 20
+const SHOWN_MS = 4000
 
 const input = make('input', {
   type: 'text',
@@ -16,90 +18,72 @@ const input = make('input', {
   'aria-expanded': 'true',
   'aria-autocomplete': 'list',
 })
-const list = make('div', { id: 'palette-list', role: 'listbox', 'aria-label': 'Places' })
-const count = make('p', { class: 'muted small', 'aria-live': 'polite' })
-const dialog = make('dialog', { class: 'palette', 'aria-label': 'Go to' }, input, list, count)
+const list = make('div', { id: 'palette-list', role: 'listbox', 'aria-label': 'Results' })
+const count = make('p', { class: 'muted small', role: 'status' })
+const dialog = make('dialog', { class: 'palette', 'aria-label': 'Commands' }, input, list, count)
 
-/** The links of the page when the palette was opened. */
-let here = []
 let asking = new AbortController()
-let timer
+/** Ends when the list shows what was typed. */
+let answered = Promise.resolve()
+/** What each option does. @type {WeakMap<Element, any>} */
+const commands = new WeakMap()
 
 function open() {
   if (dialog.open) return
   if (!dialog.isConnected) document.body.append(dialog)
-  here = placesHere()
   input.value = ''
   list.replaceChildren()
-  fill()
+  count.textContent = ''
   dialog.showModal()
   input.focus()
+  fill()
 }
 
 function fill() {
-  const sought = input.value.trim().toLowerCase()
-  const found = here
-    .filter(({ label }) => holds(label, sought))
-    .sort((a, b) => rank(a, sought) - rank(b, sought))
-  show(found)
-  clearTimeout(timer)
   asking.abort()
-  if (sought === '') return
   asking = new AbortController()
-  const { signal } = asking
-  timer = setTimeout(async () => {
-    const projects = await findProjects(sought, signal).catch(() => [])
-    const known = new Set(found.map(({ href }) => href))
-    if (!signal.aborted) show([...found, ...projects.filter(({ href }) => !known.has(href))])
-  }, ASK_AFTER_MS)
+  answered = ask(asking.signal)
 }
 
-/** The links of this page without duplicates, the nearest first. */
-function placesHere() {
-  const found = new Map()
-  const collect = (group, selector) =>
-    each(selector, (/** @type {HTMLAnchorElement} */ link) => {
-      const label = link.textContent.replace(/\s+/g, ' ').trim()
-      if (label !== '' && !found.has(link.href)) found.set(link.href, { group, label, href: link.href })
-    })
-  collect(document.querySelector('.tabs')?.getAttribute('aria-label') ?? '', '.tabs a')
-  collect('Workspace', '.sidebar a, .menu-panel a')
-  collect('This page', '.crumbs a, .page-head a.btn, .table tbody th a')
-  return [...found.values()]
+async function ask(signal) {
+  const query = new URLSearchParams({ q: input.value })
+  const project = /^\/projects\/([0-9a-f-]{36})/.exec(location.pathname)?.[1]
+  if (project !== undefined) query.set('project', project)
+  for (const id of recent()) query.append('recent', id)
+  try {
+    const answer = await fetch(`/commands.json?${query}`, { signal })
+    if (!answer.ok) throw new Error(answer.statusText)
+    const found = await answer.json()
+    if (!signal.aborted) show(found.commands)
+  } catch {
+    if (!signal.aborted) count.textContent = 'The server did not answer. Try again.'
+  }
 }
 
-function holds(label, sought) {
-  const text = label.toLowerCase()
-  return sought.split(/\s+/).every((word) => text.includes(word))
+// Without storage, as in some private windows, nothing is remembered.
+function recent() {
+  try {
+    const stored = JSON.parse(localStorage.getItem(STORED) ?? '[]')
+    return Array.isArray(stored) ? stored.filter((id) => typeof id === 'string').slice(0, MAX_RECENT) : []
+  } catch {
+    return []
+  }
 }
 
-/** Matches at the beginning of a word come first. */
-const rank = ({ label }, sought) => (` ${label.toLowerCase()}`.includes(` ${sought}`) ? 0 : 1)
-
-/** Projects with that name, except those where the person is only a guest. */
-async function findProjects(sought, signal) {
-  const query = new URLSearchParams({ q: sought, limit: '10' })
-  const answer = await fetch(`/api/projects?${query}`, { signal })
-  if (!answer.ok) return []
-  const { projects } = await answer.json()
-  return projects
-    .filter(({ role }) => role !== 'guest')
-    .map(({ id, owner, name, displayName }) => ({
-      group: 'Projects',
-      label: displayName === name ? `${owner}/${name}` : `${displayName} (${owner}/${name})`,
-      href: new URL(`/projects/${id}`, location.href).href,
-    }))
+function remember(id) {
+  try {
+    const ids = [id, ...recent().filter((other) => other !== id)]
+    localStorage.setItem(STORED, JSON.stringify(ids.slice(0, MAX_RECENT)))
+  } catch {}
 }
 
-function show(places) {
-  const before = current()?.href
-  const shown = places.slice(0, MAX_SHOWN)
-  const groups = [...new Set(shown.map(({ group }) => group))]
+function show(found) {
+  const groups = [...new Set(found.map(({ group }) => group))]
   list.replaceChildren(
     ...groups.map((name) =>
       groupOf(
         name,
-        shown.filter(({ group }) => group === name),
+        found.filter(({ group }) => group === name),
       ),
     ),
   )
@@ -107,17 +91,45 @@ function show(places) {
   all.forEach((option, at) => {
     option.id = `palette-${at}`
   })
-  select(all.find(({ href }) => href === before) ?? all[0])
+  select(all[0])
   count.textContent =
-    all.length === 0 ? 'Nothing found.' : all.length === 1 ? '1 place' : `${all.length} places`
+    all.length === 0 ? 'Nothing found' : all.length === 1 ? '1 result' : `${all.length} results`
 }
 
 function groupOf(group, members) {
-  const links = members.map(({ label, href }) =>
-    make('a', { role: 'option', href, tabindex: '-1', 'aria-selected': 'false' }, label),
-  )
+  const made = members.map((command) => {
+    const option = make('div', { role: 'option', 'aria-selected': 'false' }, command.name)
+    commands.set(option, command)
+    option.addEventListener('click', () => act(command))
+    return option
+  })
   const title = make('p', { class: 'nav-label', 'aria-hidden': 'true' }, group)
-  return make('div', { role: 'group', 'aria-label': group }, title, ...links)
+  return make('div', { role: 'group', 'aria-label': group }, title, ...made)
+}
+
+async function act({ id, does }) {
+  remember(id)
+  dialog.close()
+  if (does.kind === 'open') location.assign(does.href)
+  else if (does.kind === 'keys') document.dispatchEvent(new Event('svc-keys'))
+  else if (does.kind === 'send') send(does)
+  else {
+    await copy(does.text, make('span', {}, does.text))
+    tell(`Copied ${does.text}`)
+  }
+}
+
+function send({ action, fields }) {
+  const inputs = Object.entries(fields).map(([name, value]) => make('input', { type: 'hidden', name, value }))
+  const form = make('form', { method: 'post', action, hidden: '' }, ...inputs)
+  document.body.append(form)
+  form.requestSubmit()
+}
+
+function tell(text) {
+  const note = make('p', { role: 'status', class: 'notice notice-good toast is-over' }, text)
+  document.querySelector('main')?.prepend(note)
+  setTimeout(() => note.remove(), SHOWN_MS)
 }
 
 const options = () => [...list.querySelectorAll('[role=option]')]
@@ -135,9 +147,17 @@ function step(by) {
   if (all.length > 0) select(all.at((all.indexOf(current()) + by) % all.length))
 }
 
+/** Whoever types fast means what the list is about to show. */
+async function enter() {
+  await answered
+  const option = current()
+  if (option !== undefined && dialog.open) act(commands.get(option))
+}
+
 input.addEventListener('input', fill)
 dialog.addEventListener('keydown', (event) => {
-  if (event.key === 'Enter') current()?.click()
+  if (event.isComposing) return
+  if (event.key === 'Enter') enter()
   else if (event.key === 'ArrowDown') step(1)
   else if (event.key === 'ArrowUp') step(-1)
   else return
@@ -148,19 +168,19 @@ dialog.addEventListener('click', (event) => {
   if (event.target === dialog) dialog.close()
 })
 
-each('.topbar .menu', (menu) => {
-  const opener = make('button', {
-    type: 'button',
-    class: 'btn btn-secondary btn-small opener',
-    'aria-keyshortcuts': 'Control+K Meta+K',
+each('.opener', (opener) => {
+  opener.setAttribute('aria-haspopup', 'dialog')
+  opener.setAttribute('aria-keyshortcuts', 'Control+K Meta+K')
+  opener.append(make('kbd', { 'aria-hidden': 'true' }, OPENED_BY))
+  opener.addEventListener('click', (event) => {
+    event.preventDefault()
+    open()
   })
-  opener.append('Go to ', make('kbd', {}, OPENED_BY))
-  opener.addEventListener('click', open)
-  menu.before(opener)
 })
 
 document.addEventListener('keydown', (event) => {
   if (event.key.toLowerCase() !== 'k' || event.altKey || !(event.metaKey || event.ctrlKey)) return
+  if (document.querySelector('.opener') === null) return
   event.preventDefault()
   open()
 })

@@ -2,7 +2,7 @@
 
 const STORED = 'svc-single-keys'
 const KEYS = [
-  ['Ctrl K or ⌘ K', 'Go to a page or project'],
+  ['Ctrl K or ⌘ K', 'Search and commands'],
   ['/', 'Search the list of this page'],
   ['1 to 9', 'Open a tab of the project'],
   ['?', 'Show these keys'],
@@ -63,6 +63,8 @@ function openHelp() {
   help.showModal()
 }
 
+document.addEventListener('svc-keys', openHelp)
+
 each('.menu-panel ul', (menu) => {
   const opener = make('button', { type: 'button', 'aria-keyshortcuts': '?' }, 'Keyboard shortcuts')
   opener.addEventListener('click', openHelp)
@@ -78,7 +80,7 @@ function deedOf(key) {
     return search === null ? undefined : () => search.focus()
   }
   /** @type {NodeListOf<HTMLAnchorElement>} */
-  const tabs = document.querySelectorAll('.tabs a')
+  const tabs = document.querySelectorAll('.tabs:not(.tabs-inner) a')
   const tab = /^[1-9]$/.test(key) ? tabs[Number(key) - 1] : undefined
   return tab === undefined ? undefined : () => tab.click()
 }

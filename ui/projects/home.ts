@@ -57,6 +57,7 @@ export const homePage = (props: HomePageProps): Html =>
       title: 'Projects',
       user: props.user,
       nav: mainNav(props.user, 'projects'),
+      help: 'projects',
       notices: props.notices ?? [],
     },
     html`

@@ -26,6 +26,7 @@ export const newProjectPage = ({ user, failed }: NewProjectPageProps): Html =>
       title: 'New project',
       user,
       nav: mainNav(user, 'projects'),
+      help: 'projects',
       crumbs: [{ label: 'Projects', href: '/' }],
     },
     html`

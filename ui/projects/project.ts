@@ -14,10 +14,9 @@ import { barChart, countOf } from '../components/chart.ts'
 import { type Content, type Html, html } from '../components/html.ts'
 import { notice } from '../components/notice.ts'
 import { roleLabel } from '../components/role.ts'
-import { versionText } from '../components/sha.ts'
 import { type Column, table } from '../components/table.ts'
 import { day, time } from '../components/time.ts'
-import { deploymentHref, deploymentTable } from '../deployments/deployment-table.ts'
+import { deploymentLink, deploymentTable } from '../deployments/deployment-table.ts'
 import { type PublishPageProps, publishCards } from '../deployments/publish.ts'
 import { waitingForFirst } from '../deployments/publish-panel.ts'
 import { projectFrame, projectHref } from '../frame/project-frame.ts'
@@ -54,9 +53,19 @@ export const projectPage = (props: ProjectPageProps): Html =>
       tab: 'overview',
       title: props.project.displayName,
       about: facts(props),
-      aside:
-        props.project.url !== null &&
-        linkButton({ label: 'Visit the site', href: props.project.url, kind: 'secondary' }),
+      aside: html`
+        <div class="actions">
+          ${
+            props.can.publish &&
+            props.deployments.length > 0 &&
+            linkButton({ label: 'Publish', href: projectHref(props.project.id, '/publish') })
+          }
+          ${
+            props.project.url !== null &&
+            linkButton({ label: 'Visit the site', href: props.project.url, kind: 'secondary' })
+          }
+        </div>
+      `,
     },
     props.deployments.length === 0 ? firstUpload(props) : published(props),
   )
@@ -163,7 +172,7 @@ function attention({ project, can, aliases, deployments }: ProjectPageProps): Ht
   const release = can.moveAliases ? 'Point an alias at it to release it.' : 'A contributor can release it.'
   if (newest !== undefined && newest.aliases.length === 0)
     points.push(html`
-      The newest deployment, <a href=${deploymentHref(project.id, newest.id)}>${versionText(newest)}</a>, is
+      The newest deployment, ${deploymentLink(project.id, newest)}, is
       not live. ${release}
     `)
   for (const alias of aliases.filter(({ isLocked }) => isLocked))

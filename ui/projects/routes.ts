@@ -294,7 +294,7 @@ async function submitUpload(
       if (ctx.config.rateLimitUpload > 0) refuseTooMany(count(user.id))
       const { projectId, deployment, unwrapped } = await publishZipForm(ctx, request, fields, unwrappingOrder)
       const done = unwrapped === null ? 'published' : 'unwrapped'
-      return `/projects/${projectId}/deployments/${deployment.id}?done=${done}`
+      return `/projects/${projectId}/deployments/${deployment.number}?done=${done}`
     },
     (error) => showPublish(ctx, request, id, { error, values: typedOf(fields) }),
   )

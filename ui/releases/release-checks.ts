@@ -15,7 +15,7 @@ export const releaseChecksPage = (props: ReleaseChecksPageProps): Html =>
   projectFrame(
     props,
     {
-      tab: 'settings',
+      tab: 'checks',
       title: 'Release checks',
       about: html`<p class="muted">Before an upload moves an alias, its pages are looked at. If one fails, the alias stays.</p>`,
     },

@@ -1,5 +1,5 @@
 import type { QuotaView } from '../../src/modules/quotas/service.ts'
-import type { Policy, RetentionView, RunView } from '../../src/modules/retention/service.ts'
+import type { RetentionView } from '../../src/modules/retention/service.ts'
 import { button } from '../components/button.ts'
 import { card } from '../components/card.ts'
 import { countOf } from '../components/chart.ts'
@@ -12,13 +12,13 @@ import { time } from '../components/time.ts'
 import { type ProjectPageBase, projectFrame } from '../frame/project-frame.ts'
 import type { Failed } from '../frame/project-request.ts'
 import { quotaCard } from './quota.ts'
-import { wouldRemove } from './would-remove.ts'
+import { type WouldRemoveProps, wouldRemove } from './would-remove.ts'
 
 type RetentionPageProps = ProjectPageBase & {
   retention: RetentionView
   quota: QuotaView
   /** For those who may change the rules: the rules to try, and what a run by them would do. */
-  trial?: { tried: Policy; run: RunView; page: number } | undefined
+  trial?: Omit<WouldRemoveProps, 'projectId'> | undefined
   failed?: Failed | undefined
 }
 

@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import type { Context } from '../../src/context.ts'
-import { authorize } from '../../src/modules/auth/authorize.ts'
+import { authorize, type Grant } from '../../src/modules/auth/authorize.ts'
+import { deploymentNames } from '../../src/modules/deployments/service.ts'
 import { quotaBody } from '../../src/modules/quotas/model.ts'
 import { changeQuota, getQuota } from '../../src/modules/quotas/service.ts'
 import { policyBody } from '../../src/modules/retention/model.ts'
@@ -34,11 +35,15 @@ async function show(ctx: Context, request: Request, id: string, failed?: Failed)
   })
   const retention = getRetention(ctx, grant)
   const tried = triedBy(request, retention)
-  const trial = can.manageRetention
-    ? { tried, run: await orderRun(ctx, grant, { dryRun: true, ...tried }), page: pageAsked(request) }
-    : undefined
+  const trial = can.manageRetention ? await trialOf(ctx, grant, tried, pageAsked(request)) : undefined
   const quota = await getQuota(ctx, grant, id)
   return page(retentionPage({ ...looking, retention, quota, trial, failed, notices }), failed?.error.status)
+}
+
+async function trialOf(ctx: Context, grant: Grant, tried: Policy, page: number) {
+  const run = await orderRun(ctx, grant, { dryRun: true, ...tried })
+  const ids = run.removed.map(({ id }) => id)
+  return { tried, run, page, names: Object.fromEntries(deploymentNames(ctx, ids)) }
 }
 
 const pageAsked = (request: Request): number => pageNumberOf(queryOf(request, 'page'))

@@ -1,3 +1,4 @@
+import type { Named } from '../../src/domain/deployment-name.ts'
 import { pageOfRows } from '../../src/domain/pagination.ts'
 import type { Policy, Reason, RemovedView, RunView } from '../../src/modules/retention/service.ts'
 import { card } from '../components/card.ts'
@@ -5,25 +6,28 @@ import { countOf } from '../components/chart.ts'
 import { details } from '../components/details.ts'
 import { type Html, html } from '../components/html.ts'
 import { pagination } from '../components/pagination.ts'
+import { commit } from '../components/sha.ts'
 import { formatSize } from '../components/size.ts'
 import { type Column, table } from '../components/table.ts'
 import { time } from '../components/time.ts'
-import { deploymentHref } from '../deployments/deployment-table.ts'
+import { deploymentLink } from '../deployments/deployment-table.ts'
 import { projectHref } from '../frame/project-frame.ts'
 import { queryText } from '../frame/project-request.ts'
 
 const PER_PAGE = 50
 
-type WouldRemoveProps = {
+export type WouldRemoveProps = {
   projectId: string
   /** The rules that were tried out. */
   tried: Policy
   run: RunView
+  /** Of the deployments, by id. */
+  names: Readonly<Record<string, Named>>
   page: number
 }
 
 /** What a run by these rules would remove, and why the rest stays. A script renews it while the rules are typed. */
-export const wouldRemove = ({ projectId, tried, run, page }: WouldRemoveProps): Html => {
+export const wouldRemove = ({ projectId, tried, run, names, page }: WouldRemoveProps): Html => {
   const { rows, ...place } = pageOfRows(run.removed, page, PER_PAGE)
   const kept = REASONS.flatMap(([reason, label]) =>
     run.kept[reason] > 0 ? [[label, String(run.kept[reason])] as const] : [],
@@ -37,7 +41,7 @@ export const wouldRemove = ({ projectId, tried, run, page }: WouldRemoveProps): 
         ${
           rows.length > 0 &&
           html`
-            ${table<RemovedView>({ caption: 'Would be removed', rows, columns: columnsOf(projectId) })}
+            ${table<RemovedView>({ caption: 'Would be removed', rows, columns: columnsOf(projectId, names) })}
             ${pagination({
               ...place,
               hrefOf: (to) =>
@@ -69,13 +73,16 @@ const REASONS: [reason: Reason, label: string][] = [
   ['keepDays', 'Kept: not old enough'],
 ]
 
-const columnsOf = (projectId: string): Column<RemovedView>[] => [
+const columnsOf = (projectId: string, names: WouldRemoveProps['names']): Column<RemovedView>[] => [
   {
     label: 'Deployment',
-    cell: ({ id, commitSha, version }) => html`
-      <a href=${deploymentHref(projectId, id)}><code>${commitSha.slice(0, 12)}</code></a>
-      <span class="muted">version ${String(version)}</span>
-    `,
+    cell({ id, commitSha }) {
+      const named = names[id]
+      return html`
+        <div class="clip">${named && deploymentLink(projectId, named)}</div>
+        <div class="muted small">${commit(commitSha)}</div>
+      `
+    },
   },
   { label: 'Size', align: 'end', cell: ({ totalSize }) => formatSize(totalSize) },
   { label: 'Published', align: 'end', cell: ({ createdAt }) => time(createdAt) },

@@ -204,4 +204,12 @@ export const settings: Settings = {
   allowPublicSignups: { value: false, source: 'default' },
   privateSiteResponse: { value: 'not_found', source: 'database' },
 }
-export const user = { id: 'u2', email: 'grace@example.com', role: 'member' as const, createdAt: at }
+export const user = {
+  id: 'u2',
+  email: 'grace@example.com',
+  role: 'member' as const,
+  createdAt: at,
+  lastSeenAt: at,
+  suspendedAt: null,
+  hasSecondStep: true,
+}

@@ -148,6 +148,7 @@ export const operationsSamples = [
   sample('machines', machinesPage, {
     user: admin,
     now: Date.parse(at),
+    hasSecret: true,
     cdn: noCdn,
     found: {
       self: 'one',
@@ -167,6 +168,7 @@ export const operationsSamples = [
   sample('machines-alone', machinesPage, {
     user: admin,
     now: Date.parse(at),
+    hasSecret: true,
     cdn: { ...noCdn, kind: 'varnish' as const, pending: 2 },
     found: {
       self: 'one',
@@ -182,6 +184,7 @@ export const operationsSamples = [
   sample('machines-none', machinesPage, {
     user: admin,
     now: Date.parse(at),
+    hasSecret: true,
     cdn: noCdn,
     found: { self: 'one', primary: 'one', machines: [{ ...machine, epoch: 0, number: 0 }], store: null },
   }),

@@ -236,6 +236,7 @@ export const projectSamples = [
     trial: {
       tried: { keepLast: 50, keepDays: 90 },
       page: 1,
+      names: { [older.id]: older },
       run: {
         dryRun: true,
         removed: [{ id: older.id, commitSha: olderSha, version: 1, createdAt: at, totalSize: 5000 }],

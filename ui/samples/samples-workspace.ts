@@ -1,11 +1,67 @@
+import type { UserOverview } from '../../src/modules/users/overview.ts'
 import { auditPage } from '../workspace/audit.ts'
 import { groupPage, groupsPage } from '../workspace/groups.ts'
 import { healthPage } from '../workspace/health.ts'
 import { keysPage } from '../workspace/keys.ts'
+import { userPage } from '../workspace/person.ts'
 import { workspaceSettingsPage } from '../workspace/settings.ts'
-import { userPage, usersPage } from '../workspace/users.ts'
+import { usersPage } from '../workspace/users.ts'
 import { sample } from './sample.ts'
 import { admin, apiUrl, at, group, keys, none, one, projects, settings, user, wrong } from './sample-data.ts'
+
+const overview: UserOverview = {
+  user: { ...user, role: 'admin' },
+  suspendedReason: null,
+  sessions: [
+    {
+      id: 's1',
+      kind: 'browser',
+      name: null,
+      ip: '192.0.2.7',
+      userAgent: 'Firefox/140 Linux',
+      createdAt: at,
+      lastSeenAt: at,
+    },
+    {
+      id: 's2',
+      kind: 'cli',
+      name: 'laptop',
+      ip: '192.0.2.8',
+      userAgent: 'svc',
+      createdAt: at,
+      lastSeenAt: at,
+    },
+  ],
+  secondStep: { totp: true, recoveryCodesLeft: 8, passkeys: 0 },
+  groups: [{ id: 'g1', name: 'Editors' }],
+  keys,
+  projects: [
+    {
+      projectId: 'p1',
+      owner: 'acme',
+      name: 'website',
+      displayName: 'Acme Website',
+      role: 'owner',
+      isMember: true,
+      canSeeSite: true,
+      why: [
+        { kind: 'owner', name: null, role: 'owner' },
+        { kind: 'group', name: 'Editors', role: 'contributor' },
+        { kind: 'workspace', name: 'admin', role: 'owner' },
+      ],
+    },
+    {
+      projectId: 'p2',
+      owner: 'acme',
+      name: 'handbook',
+      displayName: 'Employee handbook',
+      role: null,
+      isMember: true,
+      canSeeSite: false,
+      why: [],
+    },
+  ],
+}
 
 export const workspaceSamples = [
   sample('users', usersPage, {
@@ -36,11 +92,20 @@ export const workspaceSamples = [
       mail: 'queued' as const,
     },
   }),
-  sample('user', userPage, { user: admin, account: { ...user, role: 'admin' }, keys }),
+  sample('user', userPage, { user: admin, overview }),
+  sample('user-suspended', userPage, {
+    user: admin,
+    overview: {
+      ...overview,
+      user: { ...user, suspendedAt: at, lastSeenAt: null },
+      suspendedReason: 'Left the company',
+      sessions: [],
+      secondStep: { totp: false, recoveryCodesLeft: 0, passkeys: 0 },
+    },
+  }),
   sample('user-reset', userPage, {
     user: admin,
-    account: user,
-    keys: [],
+    overview: { ...overview, user, groups: [], keys: [], projects: [] },
     reset: { url: `${apiUrl}/reset-password?token=tok-5`, expiresAt: at },
     failed: { intent: 'delete', error: { message: 'Owns acme/website.' }, values: {} },
   }),

@@ -246,7 +246,7 @@ const contents: [page: string, expected: string][] = [
   ['people', 'href="#invite"'],
   ['aliases', 'href="#new-alias"'],
   ['aliases', 'list="commits"'],
-  ['aliases', 'label="20 Nov 2026, '],
+  ['aliases', 'label="#11 New prices, 12 Nov 2026, '],
   ['project-settings-failed', '<a href="/admin/settings/auth">Settings, Project Membership</a>'],
   ['audit', '<option value="domain.verify">'],
   ['records', '>New record</a>'],

@@ -2,6 +2,7 @@ import { type Content, type Html, html } from '../components/html.ts'
 import { type MainPlace, mainNav } from '../components/main-nav.ts'
 import type { Notice } from '../components/notice.ts'
 import type { PageUser } from '../components/user-menu.ts'
+import type { HelpTopic } from '../frame/help.ts'
 import { appLayout, type Crumb } from '../frame/layout.ts'
 
 /** The props that every page of the workspace gets. */
@@ -15,6 +16,23 @@ type Frame = {
   crumbs?: readonly Crumb[]
 }
 
+const HELP: Readonly<Record<MainPlace, HelpTopic>> = {
+  projects: 'projects',
+  account: 'your-account',
+  users: 'users',
+  groups: 'groups',
+  keys: 'api-keys',
+  settings: 'settings-of-the-workspace',
+  analytics: 'analytics',
+  logs: 'requests',
+  audit: 'audit-log',
+  storage: 'storage',
+  machines: 'machines',
+  backups: 'backups',
+  health: 'health',
+  webhooks: 'webhooks',
+}
+
 /** The frame of the pages for global admins. */
 export const workspaceFrame = (base: WorkspacePageBase, frame: Frame, body: Content): Html =>
   appLayout(
@@ -22,6 +40,7 @@ export const workspaceFrame = (base: WorkspacePageBase, frame: Frame, body: Cont
       title: frame.title,
       user: base.user,
       nav: mainNav(base.user, frame.place),
+      help: HELP[frame.place],
       crumbs: frame.crumbs ?? [],
       notices: base.notices ?? [],
     },

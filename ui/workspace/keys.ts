@@ -53,6 +53,7 @@ export const keysPage = (props: KeysPageProps): Html =>
       title: 'API keys',
       user: props.user,
       nav: mainNav(props.user, 'keys'),
+      help: 'api-keys',
       notices: [...(props.notices ?? []), ...suspendedKeysNotice(props.suspended)],
     },
     html`

@@ -24,6 +24,8 @@ type MachinesPageProps = WorkspacePageBase & {
   cdn: CdnView
   /** In milliseconds since 1970. */
   now: number
+  /** Whether machines can tell each other how they are. */
+  hasSecret: boolean
 }
 
 /** The machines of the workspace, the object store that they share, and the CDN. islands/machines.js keeps it up to date. */
@@ -45,10 +47,12 @@ const about = ({ store }: MachinesView): string =>
     ? 'One machine serves everything.'
     : 'One machine, the primary, takes all changes and writes them into the object store. The others follow it there.'
 
-const warnings = ({ found, now }: MachinesPageProps): Html[] =>
+const warnings = ({ found, now, hasSecret }: MachinesPageProps): Html[] =>
   found.store === null
     ? []
-    : machineWarnings(found.machines, now).map(({ message }) => notice({ tone: 'warn', message }))
+    : machineWarnings(found.machines, { now, hasSecret }).map(({ message }) =>
+        notice({ tone: 'warn', message }),
+      )
 
 const withoutStore = (): Html =>
   emptyState({

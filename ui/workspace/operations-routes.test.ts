@@ -105,7 +105,7 @@ describe('machines', () => {
     const stored = await storeApp({ MACHINE_NAME: 'one', CDN_KIND: 'varnish', CDN_URL: 'http://127.0.0.1:1' })
     await stored.addUser(ADMIN, 'admin')
     const html = await (await browserOf(stored).open('/admin/machines', { as: ADMIN })).text()
-    expect(html).toContain('No stand-by follows one')
+    expect(html).toContain('No stand-by follows one as far as it can know')
     expect(html).toContain('s3://bucket')
     expect(html).toContain('<code>varnish</code>')
     stored.close()

@@ -52,7 +52,8 @@ export const operationsPages = (ctx: Context, explainer: Explainer) =>
     .get('/admin/machines', async ({ request }) => {
       const { user, grant } = administer(ctx, request)
       const found = await getMachines(ctx, grant)
-      return page(machinesPage({ user, found, cdn: getCdn(ctx, grant), now: ctx.now() }))
+      const hasSecret = ctx.config.nodeSecret !== null
+      return page(machinesPage({ user, found, cdn: getCdn(ctx, grant), now: ctx.now(), hasSecret }))
     })
     .get('/admin/logs', ({ request }) => showLogs(ctx, request))
     .get('/admin/backups', ({ request }) => showBackups(ctx, request))

@@ -2,7 +2,6 @@ import { Elysia } from 'elysia'
 import type { Context } from '../../src/context.ts'
 import { AppError } from '../../src/domain/errors.ts'
 import { given } from '../../src/domain/given.ts'
-import { keysOfMaker } from '../../src/modules/api-keys/service.ts'
 import { authorize } from '../../src/modules/auth/authorize.ts'
 import { getCdn } from '../../src/modules/cdn/service.ts'
 import { groupPatchBody, newGroupBody } from '../../src/modules/groups/model.ts'
@@ -24,16 +23,18 @@ import { listProjectNames } from '../../src/modules/projects/service.ts'
 import { settingsPatchBody } from '../../src/modules/settings/model.ts'
 import { readSettings } from '../../src/modules/settings/read-settings.ts'
 import { changeSettings } from '../../src/modules/settings/service.ts'
-import { newUserBody, userDeleteQuery, userPatchBody } from '../../src/modules/users/model.ts'
+import { newUserBody, suspendBody, userDeleteQuery, userPatchBody } from '../../src/modules/users/model.ts'
+import { getUserOverview, resetSecondStepOf } from '../../src/modules/users/overview.ts'
 import {
   changeUser,
   createResetLink,
   createUser,
   deleteUser,
-  getUser,
   listTwins,
   listUsers,
 } from '../../src/modules/users/service.ts'
+import { endUserSession, endUserSessions } from '../../src/modules/users/sessions.ts'
+import { suspendUser, unsuspendUser } from '../../src/modules/users/suspension.ts'
 import { page } from '../components/html.ts'
 import { checkInput, type Form, UNREAD_BODY } from '../frame/form.ts'
 import { pageOf } from '../frame/page-of.ts'
@@ -43,14 +44,16 @@ import {
   type Doing,
   doneNotice,
   type Failed,
+  type Intent,
   queryText,
   submitWorkspaceForm,
 } from '../frame/project-request.ts'
 import { auditPage } from './audit.ts'
 import { groupPage, groupsPage } from './groups.ts'
 import { healthPage } from './health.ts'
+import { type UserPageProps, userPage } from './person.ts'
 import { workspaceSettingsPage } from './settings.ts'
-import { type UserPageProps, type UsersPageProps, userPage, usersPage } from './users.ts'
+import { type UsersPageProps, usersPage } from './users.ts'
 
 /** The workspace, for global admins. spec: Global roles. */
 export const workspacePages = (ctx: Context) =>
@@ -103,15 +106,15 @@ type UserShown = Pick<UserPageProps, 'reset' | 'failed'>
 
 function showUser(ctx: Context, request: Request, id: string, shown: UserShown): Response {
   const { user, grant } = administer(ctx, request)
-  const notices = doneNotice(request, { saved: 'The role was saved.' })
+  const notices = doneNotice(request, {
+    saved: 'The role was saved.',
+    ended: 'Signed out there.',
+    'second-step': 'The second step is off, and they are signed out everywhere.',
+    suspended: 'They are suspended and signed out everywhere.',
+    unsuspended: 'They may sign in again.',
+  })
   return page(
-    userPage({
-      user,
-      account: getUser(ctx, grant, id),
-      keys: keysOfMaker(ctx, grant, id),
-      notices,
-      ...shown,
-    }),
+    userPage({ user, overview: getUserOverview(ctx, grant, id), notices, ...shown }),
     shown.failed?.error.status,
   )
 }
@@ -131,6 +134,7 @@ function submitUser(ctx: Context, request: Request, id: string): Promise<Respons
         isOnce: true,
         run: ({ grant }) => showUser(ctx, request, id, { reset: createResetLink(ctx, grant, id) }),
       },
+      ...personIntents(ctx, request, id),
       delete: {
         isOnce: true,
         run({ grant, form }) {
@@ -143,6 +147,47 @@ function submitUser(ctx: Context, request: Request, id: string): Promise<Respons
     },
     show: (failed) => showUser(ctx, request, id, { failed }),
   })
+}
+
+const personIntents = (ctx: Context, request: Request, id: string): Record<string, Intent> => {
+  const to = (done: string) => `/admin/users/${id}?done=${done}`
+  return {
+    'end-session': {
+      run({ grant, form }) {
+        endUserSession(ctx, grant, id, form.text('sessionId'))
+        return to('ended')
+      },
+    },
+    'end-sessions': {
+      run({ grant }) {
+        endUserSessions(ctx, grant, id)
+        return to('ended')
+      },
+    },
+    'reset-second-step': {
+      isOnce: true,
+      run({ grant }) {
+        resetSecondStepOf(ctx, grant, id)
+        return to('second-step')
+      },
+    },
+    suspend: {
+      isOnce: true,
+      run({ grant, form }) {
+        const input = { reason: form.text('reason') }
+        checkInput(ctx, request, suspendBody, input)
+        suspendUser(ctx, grant, id, input.reason)
+        return to('suspended')
+      },
+    },
+    unsuspend: {
+      isOnce: true,
+      run({ grant }) {
+        unsuspendUser(ctx, grant, id)
+        return to('unsuspended')
+      },
+    },
+  }
 }
 
 function showGroups(ctx: Context, request: Request, failed?: Failed): Response {

@@ -1,21 +1,18 @@
 import type { Paginated } from '../../src/domain/pagination.ts'
 import type { InvitationMail } from '../../src/modules/notices/outbox.ts'
 import type { Twins, UserView } from '../../src/modules/users/service.ts'
+import { badge } from '../components/badge.ts'
 import { button, linkButton } from '../components/button.ts'
 import { card } from '../components/card.ts'
-import { confirmDialog } from '../components/confirm.ts'
 import { copyable } from '../components/copyable.ts'
-import { details } from '../components/details.ts'
 import { field, fieldError, formError, hidden, selectField } from '../components/field.ts'
 import { type Html, html } from '../components/html.ts'
 import { invitationMail } from '../components/invitation-mail.ts'
-import { keyFate, type NamedKey } from '../components/key-fate.ts'
-import { notice } from '../components/notice.ts'
 import { pagination } from '../components/pagination.ts'
 import { roleLabel } from '../components/role.ts'
 import { searchForm } from '../components/search-form.ts'
 import { type Column, table } from '../components/table.ts'
-import { day } from '../components/time.ts'
+import { day, time } from '../components/time.ts'
 import { type Failed, queryText } from '../frame/project-request.ts'
 import { type WorkspacePageBase, workspaceFrame } from './frame.ts'
 
@@ -69,7 +66,12 @@ export const usersPage = (props: UsersPageProps): Html =>
 
 const COLUMNS: Column<UserView>[] = [
   { label: 'Email', cell: (user) => html`<a href=${`/admin/users/${user.id}`}>${user.email}</a>` },
-  { label: 'Role', cell: (user) => roleLabel(user.role) },
+  {
+    label: 'Role',
+    cell: ({ role, suspendedAt }) =>
+      html`${roleLabel(role)} ${suspendedAt !== null && badge('Suspended', 'warn')}`,
+  },
+  { label: 'Last seen', align: 'end', cell: (user) => time(user.lastSeenAt) },
   { label: 'Since', align: 'end', cell: (user) => day(user.createdAt) },
 ]
 
@@ -100,7 +102,8 @@ const twinsCard = (twins: readonly Twins[]): Html | false =>
 const twinLink = ({ id, email, createdAt }: Twins[number], at: number): Html =>
   html`${at > 0 && ', '}<a href=${`/admin/users/${id}`}>${email}</a> (since ${day(createdAt)})`
 
-const ROLES = [
+/** The global roles, to choose from. */
+export const ROLES = [
   { value: 'member', label: 'Member: only what projects allow' },
   { value: 'user', label: 'User: can also create projects' },
   { value: 'admin', label: 'Admin: everything' },
@@ -127,101 +130,4 @@ const newUser = (failed: Failed | undefined): Html =>
         <div>${button({ label: 'Create user' })}</div>
       </form>
     `,
-  )
-
-export type UserPageProps = WorkspacePageBase & {
-  account: UserView
-  /** The API keys that are theirs. */
-  keys: readonly NamedKey[]
-  /** Just created. Only this response contains the link. */
-  reset?: { url: string; expiresAt: string } | undefined
-  failed?: Failed | undefined
-}
-
-/** One account. Sends `change` with `role` and `keys`, `reset-link`, or `delete` with `keys`. */
-export const userPage = (props: UserPageProps): Html =>
-  workspaceFrame(
-    props,
-    { place: 'users', title: props.account.email, crumbs: [{ label: 'Users', href: '/admin/users' }] },
-    html`
-      ${
-        props.failed !== undefined &&
-        props.failed.intent !== 'change' &&
-        notice({ tone: 'bad', message: props.failed.error.message, live: true })
-      }
-      ${card(
-        { id: 'facts', title: 'Account' },
-        details([
-          ['Email', props.account.email],
-          ['Id', html`<code>${props.account.id}</code>`],
-          ['Since', day(props.account.createdAt)],
-        ]),
-      )}
-      ${roleCard(props)} ${resetCard(props)} ${removal(props)}
-    `,
-  )
-
-const roleCard = ({ user, account, keys, failed }: UserPageProps): Html =>
-  card(
-    { id: 'role-card', title: 'Role in the workspace', about: 'Takes effect with their next request.' },
-    html`
-      <form method="post" class="stack narrow">
-        ${formError(failed?.intent === 'change' ? failed.error : undefined)} ${hidden('intent', 'change')}
-        ${selectField({ name: 'role', label: 'Role', value: account.role, options: ROLES })}
-        ${
-          account.role === 'admin' &&
-          keyFate({
-            id: 'role-keys',
-            keys,
-            isSelf: user.email === account.email,
-            label: 'Their API keys, if they are no admin any more',
-          })
-        }
-        <div>${button({ label: 'Save', accessibleName: 'Save the role' })}</div>
-      </form>
-    `,
-  )
-
-const resetCard = ({ reset }: UserPageProps): Html =>
-  card(
-    {
-      id: 'reset',
-      title: 'New password',
-      about: 'A link to set a new password. It works once, within an hour.',
-    },
-    reset === undefined
-      ? html`
-          <form method="post">
-            ${hidden('intent', 'reset-link')} ${button({ label: 'Create a link', kind: 'secondary' })}
-          </form>
-        `
-      : html`
-          <div class="stack">
-            ${notice({ tone: 'warn', live: true, message: 'Copy the link now and send it. It is not shown again.' })}
-            ${copyable({ label: 'Link to set a new password', text: reset.url })}
-          </div>
-        `,
-  )
-
-const removal = ({ user, account, keys }: UserPageProps): Html =>
-  card(
-    {
-      id: 'removal',
-      title: 'Delete',
-      about: 'Deletes the account with its sessions, roles and memberships.',
-    },
-    confirmDialog(
-      {
-        id: 'delete-user',
-        opener: 'Delete this user',
-        openerKind: 'danger',
-        title: `Delete ${account.email}?`,
-        text: 'They are signed out everywhere immediately. This cannot be undone.',
-        confirm: 'Delete the user',
-      },
-      html`
-        ${hidden('intent', 'delete')}
-        ${keyFate({ id: 'delete-keys', keys, isSelf: user.email === account.email, label: 'Their API keys' })}
-      `,
-    ),
   )

@@ -39,8 +39,7 @@ async function resealStored(
 ): Promise<number> {
   const { db, epoch, shipper, isDeposed } = primary
   const beats = startBeating({
-    ...{ store, db, epoch, name: config.machineName, url: config.machineUrl },
-    number: () => shipper.number,
+    ...{ store, db, epoch, shipper, name: config.machineName, url: config.machineUrl },
     isPrimary: () => !isDeposed(),
   })
   try {

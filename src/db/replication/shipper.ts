@@ -46,6 +46,8 @@ export type Shipper = LogSync & {
   /** The last one that is in the store. */
   readonly number: number
   state(): ShipperState
+  /** Nothing more goes out until what is returned is called. Changes wait. */
+  hold(): () => void
   /** Ships what is left, and makes the file of the database whole. Call it before the database is closed. */
   stop(): Promise<void>
 }
@@ -103,6 +105,7 @@ class LogShipper implements Shipper {
   #isDeposed = false
   #isWhole = false
   #waitsSince: number | null = null
+  #held: Promise<void> | undefined
   #making: Promise<void> | undefined
   #baseAfter = 0
   /** By the wall clock: when the last number was surely the end of the log. */
@@ -172,6 +175,15 @@ class LogShipper implements Shipper {
     }
   }
 
+  hold(): () => void {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#held = promise
+    return () => {
+      this.#held = undefined
+      resolve()
+    }
+  }
+
   async stop(): Promise<void> {
     clearInterval(this.#ticks)
     clearTimeout(this.#retry)
@@ -211,11 +223,13 @@ class LogShipper implements Shipper {
 
   /** One turn: what is committed by now. */
   async #ship(): Promise<void> {
+    await this.#held
     const mayTry = this.#away === undefined || this.#mayTry
     this.#mayTry = false
     if (this.#isDeposed) throw notPrimary()
     if (!mayTry) throw storeUnreachable(true)
     if (this.#batch !== null) await this.#send(this.#batch)
+    await this.#held
     const batch = this.#take()
     if (batch !== null) await this.#send(batch)
   }

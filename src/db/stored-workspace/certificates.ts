@@ -1,6 +1,10 @@
+import { X509Certificate } from 'node:crypto'
+import { isRecord } from '../../domain/is-record.ts'
+import { certOfKey } from '../../domain/store-keys.ts'
 import { CertFolder } from '../../platform/cert-folder.ts'
 import { CertObjects } from '../../platform/object-store/cert-objects.ts'
-import type { ObjectStore } from '../../platform/object-store.ts'
+import { type ObjectStore, StoreError } from '../../platform/object-store.ts'
+import { readAhead } from '../../platform/read-ahead.ts'
 
 /** What no primary wrote. */
 const EPOCH = 0
@@ -30,3 +34,58 @@ export async function fetchCertificates(store: ObjectStore, dataDir: string): Pr
 /** The files of certificates and accounts. */
 export const countCertificates = async (store: ObjectStore): Promise<number> =>
   (await new CertObjects({ store, epoch: () => EPOCH }).newest()).size
+
+const AT_ONCE = { atOnce: 8, weight: 8, weigh: () => 1 }
+
+/** What of them is damaged, by its key. Their keys are sealed: whether these go with the certificates only a machine can tell. */
+export async function* damagedCertificates(store: ObjectStore): AsyncGenerator<{ key: string; why: string }> {
+  const objects = new CertObjects({ store, epoch: () => EPOCH })
+  const newest = [...(await objects.newest()).values()]
+  for await (const one of readAhead(newest, AT_ONCE, (key) => damageOf(objects, key)))
+    if (one !== null) yield one
+}
+
+async function damageOf(objects: CertObjects, key: string): Promise<{ key: string; why: string } | null> {
+  try {
+    const bytes = await objects.read(key)
+    // A newer one has taken its place.
+    if (bytes === null) return null
+    const why = problemOf(certOfKey(key)?.name ?? '', bytes)
+    return why === null ? null : { key, why }
+  } catch (error) {
+    if (error instanceof StoreError && (error.kind === 'damaged' || error.kind === 'too_large'))
+      return { key, why: error.message }
+    throw error
+  }
+}
+
+function problemOf(name: string, bytes: Uint8Array): string | null {
+  const stored = recordIn(bytes)
+  if (stored === null) return 'it is no record'
+  const { host, directory, certPem, keySealed } = stored
+  if (name.startsWith('account-'))
+    return typeof directory === 'string' && typeof keySealed === 'string' ? null : 'it is no account'
+  if (typeof host !== 'string') return 'it names no host'
+  // A host whose order has failed so far.
+  if (certPem === null && keySealed === null) return null
+  if (typeof certPem !== 'string' || typeof keySealed !== 'string')
+    return 'it lacks the certificate or its key'
+  return isCertificate(certPem) ? null : 'its certificate cannot be read'
+}
+
+function recordIn(bytes: Uint8Array): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(new TextDecoder().decode(bytes))
+    return isRecord(value) ? value : null
+  } catch {
+    return null
+  }
+}
+
+function isCertificate(pem: string): boolean {
+  try {
+    return new X509Certificate(pem).subjectAltName !== undefined
+  } catch {
+    return false
+  }
+}

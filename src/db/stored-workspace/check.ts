@@ -20,11 +20,12 @@ import { LogError } from '../replication/log-error.ts'
 import { lastOf, listBases, listLog } from '../replication/log-objects.ts'
 import { copyDatabase } from '../replication/replica.ts'
 import { untilStill } from '../replication/until-still.ts'
+import { damagedCertificates } from './certificates.ts'
 import { type ContentObject, listContents, neededBytes } from './contents.ts'
 import { PartsCheck } from './parts-check.ts'
 
 /** `note`: no damage. */
-export type Finding = { kind: 'log' | 'database' | 'content' | 'note'; detail: string }
+export type Finding = { kind: 'log' | 'database' | 'content' | 'certificate' | 'note'; detail: string }
 
 /** Each is read as it comes, whatever its size. */
 const AT_ONCE = { atOnce: 8, weight: 8, weigh: () => 1 }
@@ -36,7 +37,10 @@ type CheckOptions = {
   tmp: string
 }
 
-/** Compares the store with itself: the log and its bases, the database that they are, and the contents that its rows name. */
+/**
+ * Compares the store with itself: the log and its bases, the certificates, the database that the log is, and the contents that its
+ * rows name.
+ */
 export async function* checkStore(
   store: ObjectStore,
   { isQuick, tmp }: CheckOptions,
@@ -44,6 +48,7 @@ export async function* checkStore(
   const folder = await mkdtemp(join(tmp, 'svc-store-check-'))
   try {
     yield* checkLog(store)
+    if (!isQuick) yield* checkCertificates(store)
     const path = join(folder, 'svc.db')
     const copied = yield* found('database', () => copyDatabase(store, path))
     if (copied === undefined) return
@@ -87,6 +92,11 @@ async function checkOne(store: ObjectStore, named: Named): Promise<Finding | nul
     if (error instanceof LogError && error.kind === 'missing') return null
     return asFinding('log', error)
   }
+}
+
+async function* checkCertificates(store: ObjectStore): AsyncGenerator<Finding> {
+  for await (const { key, why } of damagedCertificates(store))
+    yield { kind: 'certificate', detail: `"${key}" is damaged: ${why}` }
 }
 
 async function* checkWithoutDatabase(store: ObjectStore): AsyncGenerator<Finding> {
@@ -168,7 +178,7 @@ async function* listUnknown(store: ObjectStore, named: ReadonlySet<string>): Asy
 
 const isOurs = (key: string): boolean =>
   key === 'svc.json' ||
-  /^(beat\/\d+|probe\/.+)$/.test(key) ||
+  /^(beat\/(?:\d+|wanted)|probe\/.+)$/.test(key) ||
   certOfKey(key) !== null ||
   key.startsWith(ANSWER_FOLDER) ||
   (key.startsWith(LOG_FOLDER) && numberOfLog(key) !== null) ||

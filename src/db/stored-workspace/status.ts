@@ -1,15 +1,9 @@
 import { isoTime } from '../../domain/iso-time.ts'
-import {
-  BEAT_FOLDER,
-  FILE_FOLDER,
-  LOG_FOLDER,
-  logKey,
-  numberOfLog,
-  PACK_FOLDER,
-} from '../../domain/store-keys.ts'
+import { FILE_FOLDER, LOG_FOLDER, logKey, numberOfLog, PACK_FOLDER } from '../../domain/store-keys.ts'
 import type { StoreFile } from '../../platform/object-store/store-file.ts'
 import type { ObjectStore } from '../../platform/object-store.ts'
 import { listBases } from '../replication/log-objects.ts'
+import { newestBeat } from './newest-beat.ts'
 
 /** contract 18 §1. Times are ISO 8601. */
 export type StoreStatus = {
@@ -109,34 +103,4 @@ async function primaryOf(
   }
 }
 
-type Beat = { epoch: number; at: number; name: string | null; url: string | null; isDown: boolean }
-
-const MAX_BEAT_BYTES = 64 * 1024
-
-async function newestBeat(store: ObjectStore): Promise<Beat | null> {
-  let newest: { epoch: number; at: number } | null = null
-  for await (const { key, modifiedAt } of store.list(BEAT_FOLDER)) {
-    const [, digits] = /^beat\/([1-9]\d{0,14})$/.exec(key) ?? []
-    if (digits !== undefined && Number(digits) > (newest?.epoch ?? 0))
-      newest = { epoch: Number(digits), at: modifiedAt ?? 0 }
-  }
-  if (newest === null) return null
-  const found = await store.get(`${BEAT_FOLDER}${newest.epoch}`, MAX_BEAT_BYTES)
-  return { ...newest, ...saidBy(found?.bytes) }
-}
-
-/** A beat decides nothing: what cannot be read says nothing. */
-function saidBy(bytes: Uint8Array | undefined): Pick<Beat, 'name' | 'url' | 'isDown'> {
-  const nothing = { name: null, url: null, isDown: false }
-  try {
-    const said: unknown = JSON.parse(new TextDecoder().decode(bytes))
-    if (typeof said !== 'object' || said === null) return nothing
-    const { name, url, steppedDown } = said as Record<string, unknown>
-    return { name: textOf(name), url: textOf(url), isDown: steppedDown === true }
-  } catch {
-    return nothing
-  }
-}
-
-const textOf = (value: unknown): string | null => (typeof value === 'string' ? value.slice(0, 2_048) : null)
 const timeOf = (at: number | null): string | null => (at === null ? null : isoTime(at))

@@ -8,7 +8,7 @@ import { clearedCookies } from '../auth/sessions.ts'
 import { removeConnection } from './connections.ts'
 import { accountSiteView, accountView, enrollmentView } from './model.ts'
 import { changeOwnPassword } from './password.ts'
-import { confirmEnrollment, startEnrollment, turnOffSecondStep } from './second-step.ts'
+import { confirmEnrollment, renewRecoveryCodes, startEnrollment, turnOffSecondStep } from './second-step.ts'
 import { getAccountHub, leaveSite, listOwnSites } from './service.ts'
 import { endOwnSession } from './sessions.ts'
 
@@ -67,6 +67,16 @@ const secondStepRoutes = (ctx: Context) =>
         body: t.Object({ code: t.String({ maxLength: 64, examples: ['123456'] }) }),
         response: t.Object({ recoveryCodes: t.Array(t.String()) }),
         detail: { summary: 'Turn two-step sign-in on with a code; the recovery codes are shown only here' },
+      },
+    )
+    .post(
+      '/mfa/recovery-codes',
+      async ({ grant, body }) => ({ recoveryCodes: await renewRecoveryCodes(ctx, grant, body) }),
+      {
+        may,
+        body: t.Object({ password: typedPassword, code: t.Optional(t.String({ maxLength: 64 })) }),
+        response: t.Object({ recoveryCodes: t.Array(t.String()) }),
+        detail: { summary: 'Ten new recovery codes; the old ones are void' },
       },
     )
     .delete(

@@ -13,12 +13,14 @@ import { authorizeAgain, type Grant, personOf } from '../auth/authorize.ts'
 import { confirmPassword, refuseLocked, wrongPassword } from '../auth/check-password.ts'
 import {
   countRecoveryCodes,
+  judgeCode,
   mfaCodeInvalid,
   replaceRecoveryCodes,
   totpSealContext,
+  useSecondFactor,
 } from '../auth/second-step.ts'
 import { endSessionsOf } from '../auth/sessions.ts'
-import { addresseeOf, findUser, turnOnTotp, updateUser } from '../users/accounts.ts'
+import { findUser, getUserRow, turnOnTotp, type UserRef, updateUser } from '../users/accounts.ts'
 import type { Enrollment } from './model.ts'
 import { deleteEnrollment, findEnrollment, upsertEnrollment } from './queries.ts'
 
@@ -107,15 +109,50 @@ export async function turnOffSecondStep(ctx: Context, grant: Grant, password: st
 }
 
 /**
- * Turns off the second step of somebody who lost it, without their password, and ends their sessions, for the operator.
- * Throws 404 for an unknown email, 409 when it is off.
+ * New recovery codes in place of the old ones, for somebody who knows the password; a code is used up where one is sent. Only their
+ * hashes are stored. Throws 409 `MFA_NOT_ON`, 400 `WRONG_CREDENTIALS_ERROR` or `MFA_CODE_INVALID`. contract 17.6.
  */
-export function resetSecondStep(ctx: Context, email: string, actor: Actor): void {
-  inTransaction(ctx.db, (tx) => {
-    const { user } = addresseeOf(tx, email)
-    if (user === undefined) throw new AppError('not_found', `There is no account for ${email}`)
-    if (user.totpSecret === null) throw new AppError('conflict', `${user.email} has no second step`)
-    removeSecondStep(ctx, tx, user, actor)
+export async function renewRecoveryCodes(
+  ctx: Context,
+  grant: Grant,
+  { password, code }: { password: string; code?: string | undefined },
+): Promise<string[]> {
+  const actor = personOf(grant)
+  if (findUser(ctx.db.orm, actor.user.id)?.totpSecret == null) throw mfaNotOn()
+  const hash = await confirmPassword(ctx, actor, password)
+  const before = findUser(ctx.db.orm, actor.user.id)
+  const isCodeSent = code !== undefined && code.trim() !== ''
+  const factor = isCodeSent && before !== undefined ? await judgeCode(ctx, before, code) : null
+  const codes = newRecoveryCodes()
+  const isDone = inTransaction(ctx.db, (tx) => {
+    const currentUser = findUser(tx, actor.user.id)
+    if (currentUser?.passwordHash !== hash) throw wrongPassword('The password was changed meanwhile')
+    authorizeAgain(ctx, grant, 'account:use')
+    if (currentUser.totpSecret === null) throw mfaNotOn()
+    if (factor !== null && !useSecondFactor(tx, actor.user.id, factor)) return false
+    replaceRecoveryCodes(tx, actor.user.id, codes.map(hashRecoveryCode))
+    const target = { kind: 'user', id: actor.user.id, name: actor.user.email }
+    audit(ctx, tx, actor, { action: 'user.recovery-codes', target })
+    return true
+  })
+  if (isDone) return codes
+  ctx.lockout.fail(actor.user.email, actor.ip)
+  throw mfaCodeInvalid('invalid')
+}
+
+const mfaNotOn = () =>
+  new AppError('conflict', 'Two-step sign-in is off: there are no recovery codes', { code: 'MFA_NOT_ON' })
+
+/**
+ * Turns off the second step of somebody who lost it, without their password, and ends their sessions. Throws 404 for somebody
+ * unknown, 409 `NO_SECOND_STEP`.
+ */
+export function resetSecondStep(ctx: Context, who: UserRef, actor: Actor): void {
+  inTidyingTransaction(ctx.db, (tx) => {
+    const user = getUserRow(tx, who)
+    if (user.totpSecret === null)
+      throw new AppError('conflict', `${user.email} has no second step`, { code: 'NO_SECOND_STEP' })
+    removeSecondStep(ctx, tx, user, actor, 'user.reset-second-step')
     endSessionsOf(tx, user.id)
   })
 }
@@ -125,9 +162,10 @@ function removeSecondStep(
   tx: DbOrTx,
   { id, email }: { id: string; email: string },
   actor: Actor,
+  action = 'user.mfa-off',
 ): void {
   updateUser(tx, id, { totpSecret: null, updatedAt: ctx.now() })
   deleteEnrollment(tx, id)
   replaceRecoveryCodes(tx, id, [])
-  audit(ctx, tx, actor, { action: 'user.mfa-off', target: { kind: 'user', id, name: email } })
+  audit(ctx, tx, actor, { action, target: { kind: 'user', id, name: email } })
 }

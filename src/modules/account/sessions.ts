@@ -21,15 +21,23 @@ export type OwnSession = {
 
 /** Where the person is signed in, most recently used first. */
 export const ownSessions = (ctx: Context, { user, sessionId }: UserActor): OwnSession[] =>
-  listSessions(ctx.db.orm, user.id).map(({ id, name, host, ip, userAgent, lastSeenAt }) => ({
+  sessionsOf(ctx, user.id).map(({ createdAt: _, lastSeenAt, ...session }) => ({
+    ...session,
+    current: session.id === sessionId,
+    lastSeenAt: isoTime(lastSeenAt),
+  }))
+
+/** The same of anybody, with the times in milliseconds. */
+export const sessionsOf = (ctx: Context, userId: string) =>
+  listSessions(ctx.db.orm, userId).map(({ id, name, host, ip, userAgent, createdAt, lastSeenAt }) => ({
     id,
-    current: id === sessionId,
-    kind: name === null ? 'browser' : 'cli',
+    kind: name === null ? ('browser' as const) : ('cli' as const),
     name,
     host,
     ip,
     userAgent,
-    lastSeenAt: isoTime(lastSeenAt),
+    createdAt,
+    lastSeenAt,
   }))
 
 /** Ends one of the person's own sessions. Throws 404 for an unknown session and for somebody else's. */

@@ -46,7 +46,9 @@ const keyView = t.Object({
   expiresAt: textOrNull,
   lastUsedAt: textOrNull,
   suspendedAt: textOrNull,
-  suspendedReason: orNull(t.Union([t.Literal('maker_demoted'), t.Literal('maker_deleted')])),
+  suspendedReason: orNull(
+    t.Union([t.Literal('maker_demoted'), t.Literal('maker_suspended'), t.Literal('maker_deleted')]),
+  ),
 })
 
 export type ApiKeyView = Static<typeof keyView>

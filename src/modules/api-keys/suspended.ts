@@ -7,6 +7,7 @@ export const API_KEY_SUSPENDED = 'API_KEY_SUSPENDED'
 /** Why a key is suspended, as a part of a sentence. */
 export const SUSPENSION_WORDS = {
   maker_demoted: 'the person who made it is no longer an administrator',
+  maker_suspended: 'the person who made it is suspended',
   maker_deleted: 'the account that made it was deleted',
 } as const satisfies Record<NonNullable<ApiKey['suspendedReason']>, string>
 

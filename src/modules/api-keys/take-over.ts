@@ -2,6 +2,7 @@ import type { Context } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
 import { type DbOrTx, inTransaction } from '../../db/open.ts'
 import { AppError } from '../../domain/errors.ts'
+import type { GlobalRole } from '../../domain/roles.ts'
 import { type Grant, personOf } from '../auth/authorize.ts'
 import type { ApiKeyView, KeysFate } from './model.ts'
 import { type ApiKey, findKey, listKeysOfMaker, listSuspendedKeys, updateHolding } from './queries.ts'
@@ -30,32 +31,34 @@ export function takeOverKey(ctx: Context, grant: Grant, id: string): ApiKeyView 
   })
 }
 
+/** Why the keys of an account are not good; null when they are. */
+export const reasonAgainst = ({
+  role,
+  suspendedAt,
+}: {
+  role: GlobalRole
+  suspendedAt: number | null
+}): Reason | null => (suspendedAt !== null ? 'maker_suspended' : role === 'admin' ? null : 'maker_demoted')
+
 /**
- * Decides about the keys of somebody who loses the right to make keys, in the transaction in which that happens.
- * Throws 400 for `take-over` when the caller is that person.
+ * Decides about the keys of somebody whose right to make keys changes, in the transaction in which that happens; without a
+ * reason they are good again. Throws 400 for `take-over` when the caller is that person.
  */
 export function settleKeys(
   ctx: Context,
   tx: DbOrTx,
   grant: Grant,
-  { makerId, reason, fate }: { makerId: string; reason: Reason; fate: KeysFate },
+  { makerId, reason, fate }: { makerId: string; reason: Reason | null; fate: KeysFate },
 ): void {
   if (fate === 'take-over' && personOf(grant).user.id === makerId) throw notFromYourself()
   for (const key of listKeysOfMaker(tx, makerId))
     if (fate === 'take-over') handOver(ctx, tx, grant, key)
-    else if (key.suspendedReason !== reason) suspend(ctx, tx, grant, key, reason)
+    else if (key.suspendedReason !== reason) setReason(ctx, tx, grant, key, reason)
 }
 
-/** Somebody is an administrator again, and so their keys are good again. */
-export function liftSuspensions(ctx: Context, tx: DbOrTx, grant: Grant, makerId: string): void {
-  for (const key of listKeysOfMaker(tx, makerId))
-    if (key.suspendedReason === 'maker_demoted')
-      change(ctx, tx, grant, 'api-key.unsuspend', key, { suspendedAt: null, suspendedReason: null })
-}
-
-const suspend = (ctx: Context, tx: DbOrTx, grant: Grant, key: ApiKey, reason: Reason) =>
-  change(ctx, tx, grant, 'api-key.suspend', key, {
-    suspendedAt: key.suspendedAt ?? ctx.now(),
+const setReason = (ctx: Context, tx: DbOrTx, grant: Grant, key: ApiKey, reason: Reason | null) =>
+  change(ctx, tx, grant, reason === null ? 'api-key.unsuspend' : 'api-key.suspend', key, {
+    suspendedAt: reason === null ? null : (key.suspendedAt ?? ctx.now()),
     suspendedReason: reason,
   })
 

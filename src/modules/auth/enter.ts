@@ -5,7 +5,14 @@ import { inDurableTransaction } from '../../db/relaxed.ts'
 import { tidying } from '../../db/tidying.ts'
 import type { SessionUser, UserActor } from '../../domain/actor.ts'
 import { AppError } from '../../domain/errors.ts'
-import { findUser, insertUser, isEmailTaken, publicUser, type User } from '../users/accounts.ts'
+import {
+  findUser,
+  insertUser,
+  isEmailTaken,
+  publicUser,
+  refuseSuspendedAccount,
+  type User,
+} from '../users/accounts.ts'
 import type { Origin } from './caller.ts'
 import { refuseLocked, wrongCredentials } from './check-password.ts'
 import { meetDevice } from './known-devices.ts'
@@ -18,7 +25,8 @@ export type OnEntry = (tx: DbOrTx, actor: UserActor) => void
 /**
  * Opens a session for somebody who proved the first factor. `code` is the second factor, if the account has one. The
  * account is read again: it may have been deleted, or its password or second step may have changed during the check.
- * Throws 401 `MFA_REQUIRED` or `MFA_CODE_INVALID`, 429, and whatever `onEntry` throws; then no session is opened.
+ * Throws 403 `ACCOUNT_SUSPENDED`, 401 `MFA_REQUIRED` or `MFA_CODE_INVALID`, 429, and whatever `onEntry` throws; then no session
+ * is opened.
  */
 export async function enter(
   ctx: Context,
@@ -28,6 +36,7 @@ export async function enter(
   onEntry: OnEntry = () => {},
 ): Promise<SignedIn> {
   const { ip } = origin.facts
+  refuseSuspendedAccount(user)
   const factor = await judgeCode(ctx, user, code)
   refuseLocked(ctx, user.email, ip)
   if (factor.kind === 'missing') throw mfaRequired()

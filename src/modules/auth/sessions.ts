@@ -15,20 +15,27 @@ import { passesGate } from './gate.ts'
 import { identifyCli } from './sessions/cli.ts'
 import { sessionCookies } from './sessions/cookies.ts'
 import { exchange, firstGood } from './sessions/exchange.ts'
+import { addSession, type OpenedBy } from './sessions/open.ts'
 import {
   deleteExpiredTokens,
   deleteSession,
   deleteSessionsOfUser,
   deleteSessionsWithoutTokens,
   type FoundToken,
-  insertSession,
   touchSession,
 } from './sessions/queries.ts'
 import { strayCookies } from './sessions/strays.ts'
 import { issueTokens, type LiveToken, liveTokens, type Tokens } from './sessions/tokens.ts'
 
 export { clearedCookies, cookieDomain, sessionCookies } from './sessions/cookies.ts'
-export { deleteHandedOver, findSession, findSessionUser, listSessions } from './sessions/queries.ts'
+export {
+  deleteHandedOver,
+  deleteSession,
+  findSession,
+  findSessionUser,
+  lastSeenAtOf,
+  listSessions,
+} from './sessions/queries.ts'
 
 const TOUCH_EVERY_MS = 5 * MINUTE_MS
 const REMOVED_AT_ONCE = 300
@@ -48,29 +55,14 @@ type ResolvedSession = {
   goodUntil: number
 }
 
-/**
- * Opens a session in the caller's transaction and returns the tokens, which are stored only as hashes. `onlyOn`: the
- * one host where the session is valid; without it, the session is valid wherever its cookies reach. `openedFrom`: the
- * session that it ends with.
- */
+/** Opens a session in the caller's transaction and returns the tokens, which are stored only as hashes. */
 export function openSession(
   ctx: Context,
   tx: DbOrTx,
   userId: string,
-  from: { ip: string; userAgent: string; onlyOn?: string; openedFrom?: string },
+  from: OpenedBy,
 ): { id: string; tokens: Tokens } {
-  const id = ctx.newId()
-  const now = ctx.now()
-  insertSession(tx, {
-    id,
-    userId,
-    ip: from.ip,
-    userAgent: from.userAgent.slice(0, 300),
-    host: from.onlyOn ?? null,
-    createdAt: now,
-    lastSeenAt: now,
-    openedFrom: from.openedFrom ?? null,
-  })
+  const id = addSession(ctx, tx, userId, from)
   return { id, tokens: issueTokens(ctx, tx, id) }
 }
 
@@ -175,10 +167,14 @@ export function endSession(ctx: Context, tx: DbOrTx, actor: UserActor | CliActor
   audit(ctx, tx, actor, { action: 'session.end', target: { kind: 'session', id: sessionId, name: null } })
 }
 
-/** Ends every session of the user except `keep`, and what they let in but no device has fetched, in the caller's transaction. */
-export function endSessionsOf(tx: DbOrTx, userId: string, keep: string | null = null): void {
-  deleteSessionsOfUser(tx, userId, keep)
+/**
+ * Ends every session of the user except `keep`, and what they let in but no device has fetched, in the caller's transaction.
+ * Returns how many sessions ended.
+ */
+export function endSessionsOf(tx: DbOrTx, userId: string, keep: string | null = null): number {
+  const ended = deleteSessionsOfUser(tx, userId, keep)
   deleteDevicesOf(tx, userId)
+  return ended
 }
 
 /** Removes expired tokens, and sessions that have none left. */

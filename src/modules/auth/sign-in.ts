@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts'
 import { AppError } from '../../domain/errors.ts'
-import { addresseeOf, findUser, type User } from '../users/accounts.ts'
+import { addresseeOf, findUser, refuseSuspendedAccount, type User } from '../users/accounts.ts'
 import type { Origin } from './caller.ts'
 import { checkPassword, wrongCredentials } from './check-password.ts'
 import { enter } from './enter.ts'
@@ -38,8 +38,9 @@ export async function beginSignIn(ctx: Context, input: Credentials, origin: Orig
   return enterOrAsk(ctx, await proveFirstFactor(ctx, input, origin), origin)
 }
 
-/** What follows after any first factor was right. */
+/** What follows after any first factor was right. Throws 403 `ACCOUNT_SUSPENDED`. */
 export async function enterOrAsk(ctx: Context, user: User, origin: Origin): Promise<SignInStep> {
+  refuseSuspendedAccount(user)
   if (user.totpSecret === null) return { step: 'done', ...(await enter(ctx, user, undefined, origin)) }
   return { step: 'mfa', mfaTicket: issueMfaTicket(ctx, user, origin.facts.ip), email: user.email }
 }

@@ -10,7 +10,7 @@ import { type DeploymentRow, findDeployment, findDeploymentByNumber } from './qu
  */
 export function findTarget(ctx: Context, projectId: string, target: string): DeploymentRow | undefined {
   const found = findById(ctx, target) ?? findShown(ctx, projectId, target)
-  return found?.projectId === projectId ? found : findNumbered(ctx, projectId, target)
+  return found?.projectId === projectId ? found : findByNumber(ctx, projectId, target)
 }
 
 const findById = (ctx: Context, target: string): DeploymentRow | undefined =>
@@ -21,7 +21,7 @@ function findShown(ctx: Context, projectId: string, target: string): DeploymentR
   return alias && findDeployment(ctx.db.orm, alias.deploymentId)
 }
 
-function findNumbered(ctx: Context, projectId: string, target: string): DeploymentRow | undefined {
+function findByNumber(ctx: Context, projectId: string, target: string): DeploymentRow | undefined {
   const number = parseDeploymentNumber(target.replace(/^#/, ''))
   return number === undefined ? undefined : findDeploymentByNumber(ctx.db.orm, projectId, number)
 }

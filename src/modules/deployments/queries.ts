@@ -5,7 +5,7 @@ import { aliases, assets, deployments, projects, removedProjects } from '../../d
 import { blobs } from '../../db/schema-contents.ts'
 import { countRows, inList, inPage } from '../../db/select.ts'
 import { prepared } from '../../db/statements.ts'
-import { parseDeploymentNumber } from '../../domain/deployment-name.ts'
+import { type Named, parseDeploymentNumber } from '../../domain/deployment-name.ts'
 import type { Page } from '../../domain/pagination.ts'
 
 export type DeploymentRow = typeof deployments.$inferSelect
@@ -153,6 +153,12 @@ function ofNamed(db: DbOrTx, { owner, repo }: DeploymentFilter): SQL | undefined
     found.map(({ id }) => id),
   )
 }
+
+export const listNames = (db: Db, ids: readonly string[]): (Named & { id: string })[] =>
+  prepared<Named & { id: string }>(
+    db,
+    'SELECT id, number, title FROM deployments WHERE id IN (SELECT value FROM json_each(?))',
+  ).all(JSON.stringify(ids))
 
 /** The part of a deployment that aliases need. */
 export type PointedAt = { id: string; commitSha: string; version: number; number: number; basePath: string }

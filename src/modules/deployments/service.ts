@@ -4,7 +4,7 @@ import { audit } from '../../db/audit.ts'
 import type { DbOrTx } from '../../db/open.ts'
 import { inTidyingTransaction } from '../../db/tidying.ts'
 import { encodePath } from '../../domain/asset-path.ts'
-import { parseDeploymentNumber } from '../../domain/deployment-name.ts'
+import { type Named, parseDeploymentNumber } from '../../domain/deployment-name.ts'
 import { AppError, invalidChoice } from '../../domain/errors.ts'
 import { withoutEmpty } from '../../domain/given.ts'
 import { isoTime } from '../../domain/iso-time.ts'
@@ -29,6 +29,7 @@ import {
   findDeploymentRecord,
   listAssets,
   listDeploymentRecords,
+  listNames,
   recountDeployment,
 } from './queries.ts'
 import { removeDeployment } from './remove.ts'
@@ -70,14 +71,20 @@ export const getDeployment = (ctx: Context, grant: Grant, id: string): Deploymen
 
 /** The one of the project of the grant with this number. Throws 404 where there is none, also for what is no number. */
 export function getDeploymentByNumber(ctx: Context, grant: Grant, text: string): DeploymentView {
-  const number = parseDeploymentNumber(text)
-  const found =
-    number === undefined || grant.projectId === null
-      ? undefined
-      : findDeploymentByNumber(ctx.db.orm, grant.projectId, number)
-  if (found === undefined) throw noSuchDeployment()
-  return deploymentView(ctx, found)
+  const id = findNumbered(ctx, grant.projectId ?? '', text)
+  if (id === undefined) throw noSuchDeployment()
+  return deploymentView(ctx, { id })
 }
+
+/** Its id. */
+export function findNumbered(ctx: Context, projectId: string, text: string): string | undefined {
+  const number = parseDeploymentNumber(text)
+  return number === undefined ? undefined : findDeploymentByNumber(ctx.db.orm, projectId, number)?.id
+}
+
+/** What deployments that were named already are called, by id; those that are gone have no name. */
+export const deploymentNames = (ctx: Context, ids: readonly string[]): ReadonlyMap<string, Named> =>
+  new Map(listNames(ctx.db, ids).map((one) => [one.id, one]))
 
 /** The deployment, if it is of the project of the grant; else throws 404. */
 export function requireDeployment(db: DbOrTx, grant: Grant, id: string): DeploymentRow {

@@ -66,6 +66,17 @@ export function listGroupMembers(
     .all()
 }
 
+/** The groups of a user, by name. */
+export function listGroupsOf(db: DbOrTx, userId: string): { id: string; name: string }[] {
+  return db
+    .select({ id: groups.id, name: groups.name })
+    .from(groupMembers)
+    .innerJoin(groups, eq(groups.id, groupMembers.groupId))
+    .where(eq(groupMembers.userId, userId))
+    .orderBy(asc(groups.name))
+    .all()
+}
+
 export function insertGroupMember(db: DbOrTx, groupId: string, userId: string, addedAt: number): void {
   db.insert(groupMembers).values({ groupId, userId, addedAt }).run()
 }

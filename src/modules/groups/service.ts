@@ -26,7 +26,7 @@ import {
 } from './queries.ts'
 
 export type { GroupMemberView, GroupView } from './model.ts'
-export { findGroup } from './queries.ts'
+export { findGroup, listGroupsOf } from './queries.ts'
 
 export function listGroups(
   ctx: Context,

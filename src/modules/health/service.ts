@@ -1,6 +1,7 @@
 import type { Context, Machine } from '../../context.ts'
 import { notPrimary } from '../../domain/store-errors.ts'
 import { onePer } from '../../platform/one-per.ts'
+import { accessRefusal } from '../auth/access-refusal.ts'
 import type { Health, HealthCheck } from './model.ts'
 import { probeCopy, probeDatabase } from './queries.ts'
 
@@ -49,7 +50,7 @@ const isWriter = ({ machine }: Context): boolean => machine === null || machine.
 export function requirePrimary(ctx: Context): { role: 'primary'; epoch: number } {
   const { machine } = ctx
   if (machine === null) return { role: 'primary', epoch: 0 }
-  if (machine.role() !== 'primary' || ctx.db.log.refusal() !== null) throw notPrimary()
+  if (accessRefusal(ctx) !== null || ctx.db.log.refusal() !== null) throw notPrimary()
   return { role: 'primary', epoch: machine.epoch() }
 }
 

@@ -27,9 +27,20 @@ const rows: [what: string, others: MachineView[], warnings: [kind: string, name:
   ],
 ]
 test.each(rows)('%s', (_what, others, warnings) => {
-  const found = machineWarnings([one, ...others], NOW)
+  const found = machineWarnings([one, ...others], { now: NOW, hasSecret: true })
   expect(found.map(({ kind }) => kind as string)).toEqual(warnings.map(([kind]) => kind))
   for (const [i, [, name]] of warnings.entries()) expect(found[i]?.message).toContain(name)
 })
 
-test('nobody warns without a machine', () => expect(machineWarnings([], NOW)).toEqual([]))
+test('nobody warns without a machine', () =>
+  expect(machineWarnings([], { now: NOW, hasSecret: true })).toEqual([]))
+
+test('without NODE_SECRET nobody is heard of, and the warning says so', () => {
+  const messages = [true, false].map(
+    (hasSecret) => machineWarnings([one], { now: NOW, hasSecret })[0]?.message,
+  )
+  expect(messages).toEqual([
+    expect.stringContaining('until another machine is started'),
+    expect.stringContaining('NODE_SECRET'),
+  ])
+})

@@ -11,13 +11,18 @@ const BEHIND_MS = 5_000
 export const isSilent = ({ lastSeenAt }: Pick<MachineView, 'lastSeenAt'>, now: number): boolean =>
   now - Date.parse(lastSeenAt) > SILENT_MS
 
-/** Of the machines of an object store, as the first of them knows the others. contract 18 §7. */
-export function machineWarnings(machines: readonly MachineView[], now: number): MachineWarning[] {
+/** Of the machines of an object store, as the first of them knows the others: by `NODE_SECRET`. contract 18 §7. */
+export function machineWarnings(
+  machines: readonly MachineView[],
+  { now, hasSecret }: { now: number; hasSecret: boolean },
+): MachineWarning[] {
   const [own, ...others] = machines
   if (own === undefined) return []
   const heard = others.filter((other) => !isSilent(other, now))
   return [
-    ...(heard.some(({ role }) => role === 'standby') ? [] : [withoutStandby(own)]),
+    ...(heard.some(({ role }) => role === 'standby')
+      ? []
+      : [hasSecret ? withoutStandby(own) : withoutSecret(own)]),
     ...heard.filter(({ lagMs }) => lagMs > BEHIND_MS).map(behind),
     ...others.filter((other) => isSilent(other, now)).map(silent),
     ...heard.filter(({ version }) => version !== own.version).map((other) => otherVersion(other, own)),
@@ -27,6 +32,11 @@ export function machineWarnings(machines: readonly MachineView[], now: number): 
 const withoutStandby = ({ name }: MachineView): MachineWarning => ({
   kind: 'standby',
   message: `No stand-by follows ${name}: if it is lost, nothing can be changed until another machine is started.`,
+})
+
+const withoutSecret = ({ name }: MachineView): MachineWarning => ({
+  kind: 'standby',
+  message: `No stand-by follows ${name} as far as it can know: machines that follow say so only where NODE_SECRET is set on all of them.`,
 })
 
 const behind = ({ name, lagMs }: MachineView): MachineWarning => ({

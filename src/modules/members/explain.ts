@@ -6,7 +6,7 @@ import type { ProjectRole } from '../../domain/roles.ts'
 import type { Grant } from '../auth/authorize.ts'
 import { type Project, projectOf } from '../projects/service.ts'
 import { readSettings } from '../settings/read-settings.ts'
-import { getAccount } from '../users/accounts.ts'
+import { getUserRow, publicUser, type User } from '../users/accounts.ts'
 import type { Explanation, RoleSource } from './model.ts'
 import { findMembership, findPermission, listGroupPermissionsOfUser } from './queries.ts'
 import { standingOf } from './service.ts'
@@ -16,8 +16,9 @@ export type { Explanation } from './model.ts'
 /** Uses the same rules that decide access, and reports everything they look at. Throws 404 for an unknown user. */
 export function explainAccess(ctx: Context, grant: Grant, userId: string): Explanation {
   const project = projectOf(ctx, grant)
-  const user = getAccount(ctx.db.orm, { userId })
-  const effectiveRole = decide(ctx, project.id, user, 'site:view').role
+  const account = getUserRow(ctx.db.orm, { userId })
+  const user = publicUser(account)
+  const effectiveRole = decide(ctx, project.id, account, 'site:view').role
   const joinedAt = findMembership(ctx.db.orm, project.id, userId)?.joinedAt ?? null
   const gate = readSettings(ctx).requireProjectMembership
   return {
@@ -32,17 +33,20 @@ export function explainAccess(ctx: Context, grant: Grant, userId: string): Expla
     },
     site: explainSite(project, effectiveRole, !gate.value || joinedAt !== null),
     actions: (Object.keys(PROJECT_ACTIONS) as ProjectAction[]).map((action) => {
-      const { allowed, reason } = decide(ctx, project.id, user, action)
+      const { allowed, reason } = decide(ctx, project.id, account, action)
       return { action, allowed, reason }
     }),
   }
 }
 
 /** Decides as on the admin host, where roles apply in full. */
-const decide = (ctx: Context, projectId: string, user: SessionUser, action: ProjectAction) =>
+const decide = (ctx: Context, projectId: string, user: User, action: ProjectAction) =>
   decideAccess({
     action,
-    asker: { kind: 'user', globalRole: user.role, place: 'admin_host' },
+    asker:
+      user.suspendedAt === null
+        ? { kind: 'user', globalRole: user.role, place: 'admin_host' }
+        : { kind: 'suspended' },
     isRead: false,
     role: standingOf(ctx, projectId, user.id).role,
     exists: true,

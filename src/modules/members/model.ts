@@ -84,3 +84,22 @@ export const explanationView = t.Object({
   ),
 })
 export type Explanation = Static<typeof explanationView>
+
+/** A project that a person has to do with: `why` has every source of the role, the one that gives it first. contract 17.6. */
+export const reachView = t.Object({
+  projectId: t.String({ format: 'uuid' }),
+  owner: t.String(),
+  name: t.String(),
+  displayName: t.String(),
+  role: roleOrNull,
+  isMember: t.Boolean(),
+  canSeeSite: t.Boolean(),
+  why: t.Array(
+    t.Object({
+      kind: t.Union([t.Literal('direct'), t.Literal('group'), t.Literal('owner'), t.Literal('workspace')]),
+      name: orNull(t.String()),
+      role: projectRole,
+    }),
+  ),
+})
+export type Reach = Static<typeof reachView>

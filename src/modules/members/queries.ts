@@ -1,6 +1,7 @@
 import { and, asc, eq, type SQL, sql } from 'drizzle-orm'
 import type { Db, DbOrTx } from '../../db/open.ts'
 import {
+  aliases,
   groupMembers,
   groupPermissions,
   groups,
@@ -241,6 +242,72 @@ export function listOwnedProjects(db: DbOrTx, userId: string): { owner: string; 
     .where(and(eq(permissions.userId, userId), eq(permissions.role, 'owner')))
     .orderBy(asc(projects.owner), asc(projects.name))
     .all()
+}
+
+/** A project that a person has to do with, and what decides whether they see its `production`. */
+export type ReachedProject = ProjectVisibilityRow & {
+  projectId: string
+  owner: string
+  name: string
+  displayName: string
+  isMember: boolean
+}
+type ProjectVisibilityRow = {
+  isPublic: boolean
+  requiredRole: ProjectRole
+  /** Of the alias `production`; null: it inherits, or there is none. */
+  aliasIsPublic: boolean | null
+  aliasRequiredRole: ProjectRole | null
+}
+
+/** The projects on which the user has a role, directly or by a group, or a membership; with `all` every project. */
+export function listReachedProjects(db: DbOrTx, userId: string, all: boolean): ReachedProject[] {
+  const mine = sql`${projects.id} IN (
+    SELECT project_id FROM permissions WHERE user_id = ${userId}
+    UNION SELECT project_id FROM memberships WHERE user_id = ${userId}
+    UNION SELECT gp.project_id FROM group_permissions gp JOIN group_members gm ON gm.group_id = gp.group_id
+      WHERE gm.user_id = ${userId})`
+  return db
+    .select({
+      projectId: projects.id,
+      owner: projects.owner,
+      name: projects.name,
+      displayName: projects.displayName,
+      isPublic: projects.isPublic,
+      requiredRole: projects.requiredRole,
+      aliasIsPublic: aliases.isPublic,
+      aliasRequiredRole: aliases.requiredRole,
+      joinedAt: memberships.joinedAt,
+    })
+    .from(projects)
+    .leftJoin(aliases, and(eq(aliases.projectId, projects.id), eq(aliases.name, 'production')))
+    .leftJoin(memberships, and(eq(memberships.projectId, projects.id), eq(memberships.userId, userId)))
+    .where(all ? undefined : mine)
+    .orderBy(asc(projects.owner), asc(projects.name))
+    .all()
+    .map(({ joinedAt, ...row }) => ({ ...row, isMember: joinedAt !== null }))
+}
+
+/** Every role of the user on any project; `group`: the name of the group that gives it, null for a direct one. */
+export function listGrants(
+  db: DbOrTx,
+  userId: string,
+): { projectId: string; group: string | null; role: ProjectRole }[] {
+  const direct = db
+    .select({ projectId: permissions.projectId, role: permissions.role })
+    .from(permissions)
+    .where(eq(permissions.userId, userId))
+    .all()
+    .map((row) => ({ ...row, group: null }))
+  const byGroups = db
+    .select({ projectId: groupPermissions.projectId, group: groups.name, role: groupPermissions.role })
+    .from(groupPermissions)
+    .innerJoin(groups, eq(groups.id, groupPermissions.groupId))
+    .innerJoin(groupMembers, eq(groupMembers.groupId, groups.id))
+    .where(eq(groupMembers.userId, userId))
+    .orderBy(asc(groups.name))
+    .all()
+  return [...direct, ...byGroups]
 }
 
 type MemberSite = {

@@ -93,12 +93,13 @@ function bodyMetrics({ bodies }: Context): Metric[] {
 }
 
 function thingMetrics(ctx: Context): Metric[] {
-  const { projects, deployments, users, sessions, suspendedKeys } = countThings(ctx.db)
+  const { projects, deployments, users, sessions, suspendedUsers, suspendedKeys } = countThings(ctx.db)
   return [
     gauge('svc_projects', 'Projects', projects),
     gauge('svc_deployments', 'Deployments', deployments),
     gauge('svc_previews', 'Previews that have not ended', previewCount(ctx)),
     gauge('svc_users', 'Accounts', users),
+    gauge('svc_users_suspended', 'Accounts that are suspended', suspendedUsers),
     gauge('svc_sessions', 'Sessions that have not ended', sessions),
     gauge('svc_api_keys_suspended', 'API keys that wait to be taken over or revoked', suspendedKeys),
   ]

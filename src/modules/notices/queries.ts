@@ -102,12 +102,16 @@ export const deleteMailsBefore = (db: Db, before: number, limit: number): number
 export type Addressee = { id: string; email: string }
 
 export const listWorkspaceAdmins = (db: Db): Addressee[] =>
-  prepared<Addressee>(db, "SELECT id, email FROM users WHERE role = 'admin' ORDER BY created_at, id").all()
+  prepared<Addressee>(
+    db,
+    "SELECT id, email FROM users WHERE role = 'admin' AND suspended_at IS NULL ORDER BY created_at, id",
+  ).all()
 
 export const listPeople = (db: Db, ids: readonly string[]): Addressee[] =>
   prepared<Addressee>(
     db,
-    'SELECT id, email FROM users WHERE id IN (SELECT value FROM json_each(?)) ORDER BY created_at, id',
+    `SELECT id, email FROM users WHERE id IN (SELECT value FROM json_each(?)) AND suspended_at IS NULL
+       ORDER BY created_at, id`,
   ).all(JSON.stringify(ids))
 
 export const isOff = (db: DbOrTx, userId: string, notice: NoticeId): boolean =>

@@ -10,7 +10,7 @@ import { given, isEmpty } from '../../domain/given.ts'
 import { GO_ON, inSteps, type Stop, whileAnswerWaits } from '../../platform/in-steps.ts'
 import { authorize, type Grant } from '../auth/authorize.ts'
 import { changeOwner, isTied, makeOwner } from '../members/service.ts'
-import { getAccount, type UserRef } from '../users/accounts.ts'
+import { getUserRow, type UserRef } from '../users/accounts.ts'
 import type { NewProject, ProjectChange, ProjectView } from './model.ts'
 import {
   deleteProjectRow,
@@ -148,12 +148,14 @@ export function transferOwnership(ctx: Context, grant: Grant, to: UserRef): Proj
     const project = projectOf(ctx, grant, tx)
     // Of two concurrent transfers, the second is no longer made by the owner.
     authorize(ctx, grant.caller, 'ownership:transfer', { projectId: project.id }, false)
-    const user = getAccount(tx, to)
+    const user = getUserRow(tx, to)
     if (!isTied(ctx, tx, project.id, user.id))
       throw new AppError(
         'invalid',
         `${user.email} has no role on the project: grant one or invite them first`,
       )
+    if (user.suspendedAt !== null)
+      throw new AppError('invalid', `${user.email} is suspended: let them back in first`)
     const from = changeOwner(ctx, tx, project.id, user.id)
     audit(ctx, tx, grant.actor, {
       action: 'project.transfer',

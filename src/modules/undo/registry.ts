@@ -10,7 +10,7 @@ import { releaseChecks } from '../releases/undo.ts'
 import { retentionChange } from '../retention/undo.ts'
 import { settingsChange } from '../settings/undo.ts'
 import { trafficChange } from '../traffic/undo.ts'
-import { userRole } from '../users/undo.ts'
+import { userRole, userSuspension } from '../users/undo.ts'
 import type { AnyUndoKind } from './kind.ts'
 
 const PUBLISHED = 'a publish is rolled back instead'
@@ -59,7 +59,8 @@ export const UNDO: Readonly<Record<string, AnyUndoKind | string>> = {
   'traffic.delete': trafficChange,
   'traffic.set': trafficChange,
   'user.change': userRole,
-  // `user.suspend` and `user.unsuspend` belong here.
+  'user.suspend': userSuspension,
+  'user.unsuspend': userSuspension,
 
   'api-key.create': KEYS,
   'api-key.revoke': KEYS,
@@ -68,6 +69,7 @@ export const UNDO: Readonly<Record<string, AnyUndoKind | string>> = {
   'api-key.unsuspend': KEYS,
   'asset.delete': DELETED,
   'backup.create': PASSED,
+  'backup.download': PASSED,
   'cdn.purge': PASSED,
   'certificate.fail': PASSED,
   'certificate.issue': PASSED,
@@ -83,6 +85,7 @@ export const UNDO: Readonly<Record<string, AnyUndoKind | string>> = {
   'invitation.accept': TOLD,
   'invitation.create': TOLD,
   'machine.primary': PASSED,
+  'mail.test': PASSED,
   'membership.join': TOLD,
   'membership.leave': TOLD,
   'notice.change': OWN,
@@ -117,7 +120,9 @@ export const UNDO: Readonly<Record<string, AnyUndoKind | string>> = {
   'user.forgot-password': PASSED,
   'user.mfa-off': OWN,
   'user.mfa-on': OWN,
+  'user.recovery-codes': OWN,
   'user.reset-link': PASSED,
+  'user.reset-second-step': OWN,
   'user.set-password': OWN,
   'webhook.change': HOOKS,
   'webhook.create': HOOKS,

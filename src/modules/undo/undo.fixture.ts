@@ -188,5 +188,6 @@ export const CHANGES: readonly (readonly [action: string, ...Call])[] = [
   ['group.delete', 'DELETE', '/api/groups/{group}'],
   ['group.remove-member', 'DELETE', '/api/groups/{group}/members/{person}'],
   ['user.change', 'PATCH', '/api/users/{person}', { role: 'admin' }],
+  ['user.suspend', 'POST', '/api/users/{person}/suspend', { reason: 'Away' }],
   ['invitation.revoke', 'DELETE', '/api/projects/{project}/invitations/{invitation}'],
 ]

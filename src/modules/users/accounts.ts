@@ -25,6 +25,14 @@ export type UserRef = { userId?: string | undefined; email?: string | undefined 
 /** A person as every response shows them. */
 export const publicUser = ({ id, email, role }: SessionUser): SessionUser => ({ id, email, role })
 
+/** Throws 403 `ACCOUNT_SUSPENDED` for somebody whom no proof lets in. contract 17.6. */
+export function refuseSuspendedAccount({ suspendedAt }: Pick<User, 'suspendedAt'>): void {
+  if (suspendedAt !== null)
+    throw new AppError('forbidden', 'This account is suspended. Ask an administrator to let you back in.', {
+      code: 'ACCOUNT_SUSPENDED',
+    })
+}
+
 /** Whom an email means. `email` stands for it in one form: that of the account or, if there is none, the normal form. */
 export type Addressee = { email: string; user: User | undefined }
 
@@ -79,6 +87,9 @@ export function newAccount(
     totpLastStep: 0,
     createdAt: now,
     updatedAt: now,
+    suspendedAt: null,
+    suspendedReason: null,
+    lastSeenAt: null,
   }
 }
 

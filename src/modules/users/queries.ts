@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, inArray, lt, or, type SQL, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, inArray, isNotNull, isNull, lt, or, type SQL, sql } from 'drizzle-orm'
 import { type DbOrTx, isRefusedBy, isUniqueViolation } from '../../db/open.ts'
 import { emailKeys, users } from '../../db/schema.ts'
 import { countRows, inPage } from '../../db/select.ts'
@@ -48,6 +48,7 @@ type UserFilter = {
   email: string | undefined
   /** Parts of it, of which one is enough. */
   search: readonly string[] | undefined
+  isSuspended: boolean | undefined
 }
 
 export function selectUsers(
@@ -60,8 +61,12 @@ export function selectUsers(
   return { rows: inPage(found, page, users[page.sort], users.id).all(), total: countRows(db, users, where) }
 }
 
-const matching = ({ email, search }: UserFilter): SQL | undefined =>
-  and(email === undefined ? undefined : eq(users.email, email), search && or(...search.map(holding)))
+const matching = ({ email, search, isSuspended }: UserFilter): SQL | undefined =>
+  and(
+    email === undefined ? undefined : eq(users.email, email),
+    search && or(...search.map(holding)),
+    isSuspended === undefined ? undefined : (isSuspended ? isNotNull : isNull)(users.suspendedAt),
+  )
 
 const holding = (part: string): SQL => sql`(instr(${users.email}, ${part}) > 0 OR ${users.id} IN
   (SELECT ${emailKeys.userId} FROM ${emailKeys} WHERE instr(${emailKeys.email}, ${part}) > 0))`
@@ -102,12 +107,12 @@ export function claimTotpStep(db: DbOrTx, id: string, step: number): boolean {
   return claimed.length === 1
 }
 
-/** The global admin with the oldest account. */
+/** The global admin with the oldest account, of those who are not suspended. */
 export function findFirstAdmin(db: DbOrTx): User | undefined {
   return db
     .select()
     .from(users)
-    .where(eq(users.role, 'admin'))
+    .where(and(eq(users.role, 'admin'), isNull(users.suspendedAt)))
     .orderBy(asc(users.createdAt), asc(users.id))
     .limit(1)
     .get()

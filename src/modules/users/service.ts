@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts'
 import { actorFacts, audit } from '../../db/audit.ts'
-import { type DbOrTx, inTransaction, isRefusedBy } from '../../db/open.ts'
+import { type DbOrTx, inTransaction } from '../../db/open.ts'
 import { inTidyingTransaction } from '../../db/tidying.ts'
 import type { Actor, SessionUser } from '../../domain/actor.ts'
 import { earlierEmail, emailParts, normalEmail } from '../../domain/email.ts'
@@ -9,7 +9,7 @@ import { isoTime } from '../../domain/iso-time.ts'
 import { type Paginated, type PaginationQuery, paginated, parsePagination } from '../../domain/pagination.ts'
 import type { GlobalRole } from '../../domain/roles.ts'
 import type { KeysFate } from '../api-keys/model.ts'
-import { liftSuspensions, settleKeys } from '../api-keys/take-over.ts'
+import { reasonAgainst, settleKeys } from '../api-keys/take-over.ts'
 import { authorizeAgain, type Grant } from '../auth/authorize.ts'
 import { endOneTimeTokens } from '../auth/one-time-tokens.ts'
 import { createPasswordLink } from '../auth/password-links.ts'
@@ -25,6 +25,7 @@ import {
   newEmail,
   publicUser,
 } from './accounts.ts'
+import { keepLastAdmin } from './last-admin.ts'
 import type { NewUser, UserChange, UserView } from './model.ts'
 import {
   deleteUserRow,
@@ -35,13 +36,18 @@ import {
   type User,
   updateUser,
 } from './queries.ts'
+import { userView, userViews } from './view.ts'
 
 export type { UserView } from './model.ts'
 
 export function listUsers(
   ctx: Context,
   _grant: Grant,
-  query: PaginationQuery & { email?: string | undefined; search?: string | undefined },
+  query: PaginationQuery & {
+    email?: string | undefined
+    search?: string | undefined
+    status?: 'active' | 'suspended' | undefined
+  },
 ): Paginated<UserView> {
   const page = parsePagination(query, {
     sortable: ['email', 'createdAt'] as const,
@@ -51,9 +57,10 @@ export function listUsers(
   const filter = {
     email: storedEmail(ctx, query.email),
     search: query.search ? emailParts(query.search) : undefined,
+    isSuspended: query.status === undefined ? undefined : query.status === 'suspended',
   }
   const { rows, total } = selectUsers(ctx.db.orm, filter, page)
-  return paginated(rows.map(toView), total, page)
+  return paginated(userViews(ctx.db.orm, rows), total, page)
 }
 
 /** The stored spelling of the account that a filter names; a text that is no email finds nobody. */
@@ -74,7 +81,7 @@ export const findTwins = ({ db }: Pick<Context, 'db'>): Twins[] =>
   )
 
 export function getUser(ctx: Context, _grant: Grant, id: string): UserView {
-  return toView(getUserRow(ctx.db.orm, { userId: id }))
+  return userView(ctx.db.orm, getUserRow(ctx.db.orm, { userId: id }))
 }
 
 /**
@@ -95,10 +102,10 @@ export async function createUser(
   return inTransaction(ctx.db, (tx) => {
     authorizeAgain(ctx, grant, 'workspace:administer')
     addAccount(ctx, tx, grant.actor, user)
-    if (passwordHash !== null) return toView(user)
+    if (passwordHash !== null) return userView(tx, user)
     const data = () => ({ email: user.email, role: user.role })
     tellHooks(ctx, tx, { event: 'user.invited', actor: grant.actor, projectId: null, data })
-    return { ...toView(user), ...inviteAccount(ctx, tx, grant.actor, user) }
+    return { ...userView(tx, user), ...inviteAccount(ctx, tx, grant.actor, user) }
   })
 }
 
@@ -140,7 +147,7 @@ export function changeUser(ctx: Context, grant: Grant, id: string, change: UserC
     const before = getUserRow(tx, { userId: id })
     const email = changedEmail(before, change.email)
     const after = { ...before, email, role: change.role ?? before.role }
-    if (after.email === before.email && after.role === before.role) return toView(before)
+    if (after.email === before.email && after.role === before.role) return userView(tx, before)
     const patch = { email: after.email, role: after.role, updatedAt: ctx.now() }
     refuseTaken(email, () => keepLastAdmin('demoted', () => updateUser(tx, id, patch)))
     if (email !== before.email) endOneTimeTokens(tx, id, ['reset'])
@@ -152,19 +159,17 @@ export function changeUser(ctx: Context, grant: Grant, id: string, change: UserC
       after: publicUser(after),
       undo: email === before.email ? { before: before.role, after: after.role } : undefined,
     })
-    return toView(after)
+    return userView(tx, after)
   })
 }
 
-function settleKeysOf(
-  ctx: Context,
-  tx: DbOrTx,
-  grant: Grant,
-  { id, role }: User,
-  fate: KeysFate = 'suspend',
-): void {
-  if (role === 'admin') liftSuspensions(ctx, tx, grant, id)
-  else settleKeys(ctx, tx, grant, { makerId: id, reason: 'maker_demoted', fate })
+function settleKeysOf(ctx: Context, tx: DbOrTx, grant: Grant, user: User, fate: KeysFate = 'suspend'): void {
+  const isLost = user.role !== 'admin'
+  settleKeys(ctx, tx, grant, {
+    makerId: user.id,
+    reason: reasonAgainst(user),
+    fate: isLost ? fate : 'suspend',
+  })
 }
 
 /**
@@ -211,21 +216,5 @@ function refuseTaken(email: string, write: () => void): void {
     throw error
   }
 }
-
-/** A trigger on the table decides, so there is no race. */
-function keepLastAdmin(what: 'demoted' | 'deleted', write: () => void): void {
-  try {
-    write()
-  } catch (error) {
-    if (isRefusedBy(error, 'last admin'))
-      throw new AppError('invalid', `The last administrator cannot be ${what}: make another one first`)
-    throw error
-  }
-}
-
-const toView = (user: User): UserView => ({
-  ...publicUser(user),
-  createdAt: isoTime(user.createdAt),
-})
 
 const targetOf = ({ id, email }: { id: string; email: string }) => ({ kind: 'user', id, name: email })

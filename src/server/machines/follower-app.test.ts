@@ -7,6 +7,7 @@ import { until } from '../../testing/until.ts'
 
 const ROOT = 'root@example.com'
 const HOURS = 2 * 3_600_000
+const DAY = 12 * HOURS
 const OPEN = 'live--docs--acme.localhost'
 const CLOSED = 'live--plans--acme.localhost'
 
@@ -99,6 +100,28 @@ test('a private site: a valid session is let in here, one to be renewed and a ke
     'svc-at',
   ])
 })
+
+test.each([
+  [DAY, true],
+  // It is tolerated that a session was begun a day from now.
+  [-DAY, false],
+  [-2 * DAY, true],
+])(
+  'a machine whose clock is %d ms ahead passes on what it cannot tell, and the primary answers it',
+  async (ahead, isForwarded) => {
+    const cookie = await pair.primary.cookieOf(ROOT)
+    const asked = { host: CLOSED, headers: { cookie } }
+    pair.follower.ctx.now = () => pair.primary.ctx.now() + ahead
+    expect(await seen('GET', '/', asked)).toMatchObject({ text: 'home', isForwarded })
+    expect(await seen('GET', '/', { host: OPEN })).toMatchObject({ text: 'home', isForwarded: false })
+    const written = await seen('POST', '/api/users', { as: ROOT, json: { email: 'ann@example.com' } })
+    expect([written.status, written.isForwarded]).toEqual([201, true])
+    const at = { host: OPEN, headers: { cookie: 'svc-at=3.7' } }
+    expect(await seen('GET', '/', at)).toMatchObject({ text: 'home', isForwarded: false })
+    pair.follower.ctx.now = pair.primary.ctx.now
+    expect(await seen('GET', '/', asked)).toMatchObject({ text: 'home', isForwarded: false })
+  },
+)
 
 test('who may not see a private site is told so here, and what does not exist looks the same', async () => {
   await pair.primary.addUser('ann@example.com')

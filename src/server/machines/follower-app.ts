@@ -12,7 +12,7 @@ import { dated, seenIn, serveOpenFile, told } from '../front-door.ts'
 import { loadEndpoints } from '../load-endpoints.ts'
 import type { Endpoints } from '../route-request.ts'
 import { isAboutItself, isPathForm } from './asked-path.ts'
-import { Forwarder } from './forward.ts'
+import { Forwarder, REACH_MS } from './forward.ts'
 import { MACHINE_HEADER, type MachineKeys } from './machine-header.ts'
 import { keysOf, takeOrigin } from './senders.ts'
 import { type WrittenAt, writtenAt } from './written-at.ts'
@@ -42,8 +42,8 @@ const FAR_AHEAD = 10_000
 export const createFollowerApp = (
   ctx: Context,
   machine: Machine,
-  { following }: { following: Followed },
-): FollowerApp => new FollowerDoor(ctx, machine, following)
+  { following, reachMs = REACH_MS }: { following: Followed; reachMs?: number },
+): FollowerApp => new FollowerDoor(ctx, machine, following, new Forwarder(ctx, machine, reachMs))
 
 type Here = typeof import('./answer-here.ts')
 
@@ -59,11 +59,11 @@ class FollowerDoor implements FollowerApp {
   /** Those that the primary counts and logs. */
   readonly #passedOn = new WeakSet<Response>()
 
-  constructor(ctx: Context, machine: Machine, following: Followed) {
+  constructor(ctx: Context, machine: Machine, following: Followed, forwarder: Forwarder) {
     this.#ctx = ctx
     this.#machine = machine
     this.#following = following
-    this.#forwarder = new Forwarder(ctx, machine)
+    this.#forwarder = forwarder
     this.#keys = keysOf(ctx)
     this.#seen = seenIn(ctx)
   }

@@ -1,9 +1,14 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { connect, createServer, type Server, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { forwardCounts } from '../../modules/machines/forward-counts.ts'
 import { type MachinePair, machinePair, NODE_SECRET } from '../../testing/machine-pair.ts'
 import { rawConnection } from '../../testing/raw-client.ts'
 import { rounds } from '../../testing/rounds.ts'
+import { createTestCa } from '../../testing/test-ca.ts'
+import { until } from '../../testing/until.ts'
 import { MACHINE_HEADER, machineKeys, readForwarded, signForwarded } from './machine-header.ts'
 
 /** contract 18 §6: what is passed on to the primary goes there unchanged, once, and its answer comes back byte for byte. */
@@ -124,9 +129,23 @@ test('no primary, or one that nobody listens for: a read is tried once again, an
     expect(await failed(pair.call(method, '/api/projects'))).toEqual(UNREACHABLE)
   const head = await pair.call('HEAD', '/api/projects')
   expect(head.status).toBe(503)
-  const back = pair.call('GET', '/api/setup/status')
+})
+
+test('while there is no primary, what it has not got waits for the next, with its body', async () => {
+  pair.primaryUrl = null
+  const read = pair.call('GET', '/api/setup/status')
+  const json = { email: 'nobody@example.com', password: 'no password at all' }
+  const change = pair.call('POST', '/api/auth/signin', { json })
   pair.primaryUrl = pair.primaryAt
-  expect((await back).status).toBe(200)
+  expect([(await read).status, (await change).status]).toEqual([200, 401])
+  // Also where the last one has ended.
+  const server = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
+  pair.primaryUrl = `http://127.0.0.1:${server.port}`
+  server.stop(true)
+  const again = pair.call('POST', '/api/auth/signin', { json })
+  await Bun.sleep(100)
+  pair.primaryUrl = pair.primaryAt
+  expect((await again).status).toBe(401)
 })
 
 test.each([
@@ -160,6 +179,15 @@ test('a primary that takes requests and says nothing is given up, one that works
   isAlive = false
   const inVain = [pair.call('GET', '/api/projects'), pair.call('POST', '/api/projects', { json: {} })]
   for (const answer of inVain) expect(await failed(answer)).toEqual(UNREACHABLE)
+}, 60_000)
+
+test('one that says nothing, while another is the primary by now, is given up the first time', async () => {
+  const requests = await primaryThat(() => {})
+  const change = pair.call('POST', '/api/projects', { json: {} })
+  await until('it was sent', () => requests.length === 1)
+  pair.primaryUrl = pair.primaryAt
+  expect(await failed(change)).toEqual(UNREACHABLE)
+  expect(requests.filter((request) => request.startsWith('GET /api/health/primary '))).toHaveLength(1)
 }, 60_000)
 
 test('half an answer is no whole one: the visitor’s connection is cut', async () => {
@@ -233,13 +261,34 @@ test.each([
   pair = await machinePair({ RATE_LIMIT_API: '2', TRUST_PROXY: '203.0.113.0/24' })
   const target = '/api/setup/status'
   const said = { address: '203.0.113.9', isSecure: true, hostHeader: 'localhost', machines: [] }
-  const value = signForwarded(KEYS, said, { at: pair.primary.ctx.now(), method: 'GET', target })
-  const sent = { from: '203.0.113.5', headers: which === undefined ? {} : { [MACHINE_HEADER]: value } }
-  for (let n = 0; n < 2; n++) expect((await pair.primary.call('GET', target, sent)).status).toBe(200)
+  let signed = 0
+  const ask = (headers: Record<string, string> = {}) => {
+    const at = pair.primary.ctx.now() + ++signed / 1_000
+    const value = signForwarded(KEYS, said, { at, method: 'GET', target })
+    const own = which === undefined ? {} : { [MACHINE_HEADER]: value }
+    return pair.primary.call('GET', target, { from: '203.0.113.5', headers: { ...own, ...headers } })
+  }
+  for (let n = 0; n < 2; n++) expect((await ask()).status).toBe(200)
   expect((await pair.primary.call('GET', target, { from: counted })).status).toBe(429)
   // A machine behind a trusted address is not made to say what its visitors send.
-  const lied = { ...sent, headers: { ...sent.headers, 'x-forwarded-for': '198.51.100.1' } }
-  expect((await pair.primary.call('GET', target, lied)).status).toBe(which === undefined ? 200 : 429)
+  const lied = await ask({ 'x-forwarded-for': '198.51.100.1' })
+  expect(lied.status).toBe(which === undefined ? 200 : 429)
+})
+
+test('what a machine said of a visitor counts once: who sends it again is counted as who they are', async () => {
+  await pair.close()
+  pair = await machinePair({ RATE_LIMIT_API: '3' })
+  const target = '/api/setup/status'
+  expect((await pair.call('GET', target, { from: '203.0.113.9' })).status).toBe(200)
+  const value = pair.forwarded[0]?.headers.get(MACHINE_HEADER) ?? ''
+  const again = (spelled: string, from: string) =>
+    pair.primary.call('GET', target, { from, headers: { [MACHINE_HEADER]: spelled } })
+  const spellings = [value, `${value}=`, `${value}==`, value.replaceAll('-', '+').replaceAll('_', '/')]
+  for (const [n, spelled] of spellings.entries())
+    expect((await again(spelled, `198.51.100.${n}`)).status).toBe(200)
+  // The visitor has two left, though both come at the same time.
+  const both = [0, 1, 2].map(() => pair.call('GET', target, { from: '203.0.113.9' }))
+  expect((await Promise.all(both)).map(({ status }) => status).sort()).toEqual([200, 200, 429])
 })
 
 test('it waits for nothing that it does not have to: an answer to half an upload is passed back', async () => {
@@ -261,6 +310,40 @@ function primaryIs(options: Omit<Bun.Serve.Options<undefined>, 'port' | 'hostnam
   played.push(server)
   pair.primaryUrl = `http://127.0.0.1:${server.port}`
 }
+test.each([true, false])(
+  'a primary that speaks TLS is believed by NODE_EXTRA_CA_CERTS (%p) alone',
+  async (isKnown) => {
+    const ca = createTestCa()
+    const tls = ca.issue({ names: ['127.0.0.1'] })
+    const folder = mkdtempSync(join(tmpdir(), 'svc-forward-'))
+    writeFileSync(join(folder, 'ca.pem'), isKnown ? ca.pem : createTestCa().pem)
+    await pair.close()
+    pair = await machinePair({ NODE_EXTRA_CA_CERTS: join(folder, 'ca.pem') })
+    rmSync(folder, { recursive: true })
+    const said: (string | null)[] = []
+    primaryIs({
+      tls,
+      fetch(request) {
+        said.push(request.headers.get(MACHINE_HEADER))
+        return new Response(`${request.method} ${new URL(request.url).protocol}`)
+      },
+    })
+    pair.primaryUrl = pair.primaryUrl?.replace('http:', 'https:') ?? null
+    if (!isKnown) {
+      for (const method of ['GET', 'POST'])
+        expect(await failed(pair.call(method, '/api/projects'))).toEqual(UNREACHABLE)
+      return expect(said).toEqual([])
+    }
+    for (const method of ['GET', 'POST'])
+      expect(await (await pair.call(method, '/api/projects')).text()).toBe(`${method} https:`)
+    const signed = { at: pair.primary.ctx.now(), method: 'POST', target: '/api/projects' }
+    expect(readForwarded(KEYS, said[1] ?? '', signed)).toMatchObject({
+      isSecure: false,
+      hostHeader: 'localhost',
+    })
+  },
+)
+
 const played: Bun.Server<undefined>[] = []
 afterEach(async () => {
   for (const server of played.splice(0)) await server.stop(true)

@@ -14,13 +14,17 @@ import type { OutboundResponse } from '../../platform/outbound.ts'
 import { randomBytes } from '../../platform/random.ts'
 import { isPlainRead } from '../../site/serve-asset.ts'
 import { LONG_SILENCE_MS } from '../../site/serve-proxy.ts'
-import { MACHINE_HEADER, type MachineKeys, signForwarded } from './machine-header.ts'
+import { MACHINE_HEADER, type MachineKeys, type SignedRequest, signForwarded } from './machine-header.ts'
+import { OfferedBody } from './offered-body.ts'
 import { PrimaryLine } from './primary-line.ts'
 import { keysOf, signedRequest } from './senders.ts'
 import { WaitingRequests } from './waiting.ts'
 
-/** How long it may take to reach the primary; how long it works it knows best. */
-const REACH_MS = 5_000
+/** So many requests in one millisecond are told apart. */
+const PARTS_OF_MS = 1_000
+
+/** How long it may take to reach the primary, also a new one; how long it works it knows best. */
+export const REACH_MS = 5_000
 const AGAIN_AFTER_MS = 250
 const HOW = {
   connectTimeoutMs: REACH_MS,
@@ -35,14 +39,17 @@ export class Forwarder {
   readonly #machine: Machine
   readonly #keys: MachineKeys | null
   readonly #line: PrimaryLine
+  readonly #reachMs: number
   readonly #waiting = new WaitingRequests()
   /** Among the machines that a request came through. */
   readonly #id = randomBytes(8).toString('hex')
+  #signed = 0
 
-  constructor(ctx: Context, machine: Machine) {
+  constructor(ctx: Context, machine: Machine, reachMs: number) {
     const { nodeExtraCaCerts } = ctx.config
     this.#ctx = ctx
     this.#machine = machine
+    this.#reachMs = reachMs
     this.#keys = keysOf(ctx)
     this.#line = new PrimaryLine(nodeExtraCaCerts === null ? null : readExtraCas(nodeExtraCaCerts))
   }
@@ -50,9 +57,11 @@ export class Forwarder {
   /** `machines`: through which it came already, whoever says so. Rejects with `AppError`. */
   async forward(arrival: Arrival, machines: readonly string[]): Promise<Response> {
     if (machines.includes(this.#id)) throw notPrimary()
+    const body = new OfferedBody(arrival.request.body)
     try {
-      return await this.#sendAtMostTwice(arrival, machines)
+      return await this.#reach(arrival, machines, body)
     } catch (error) {
+      body.drop()
       throw this.#failureOf(arrival.request, error)
     }
   }
@@ -61,20 +70,31 @@ export class Forwarder {
     this.#line.close()
   }
 
-  async #sendAtMostTwice(arrival: Arrival, machines: readonly string[]): Promise<Response> {
+  /** What no primary has got is sent until one is reached: while a new one begins there is none. A read is sent twice at most. */
+  async #reach(arrival: Arrival, machines: readonly string[], body: OfferedBody): Promise<Response> {
     const { request } = arrival
-    const mayRepeat = isPlainRead(request) && request.body === null && !isWebSocket(request)
-    try {
-      return await this.#send(arrival, machines)
-    } catch (error) {
-      if (!mayRepeat || !isFailure(error) || request.signal.aborted) throw error
+    let mayRepeat = isPlainRead(request) && request.body === null && !isWebSocket(request)
+    const end = performance.now() + this.#reachMs
+    for (;;) {
+      try {
+        return await this.#send(arrival, machines, body.offer())
+      } catch (error) {
+        if (!isFailure(error) || request.signal.aborted) throw error
+        if (isNobodyThere(error) && !body.isRead) {
+          if (performance.now() > end) throw error
+        } else if (mayRepeat) mayRepeat = false
+        else throw error
+      }
+      await Bun.sleep(AGAIN_AFTER_MS)
     }
-    await Bun.sleep(AGAIN_AFTER_MS)
-    return this.#send(arrival, machines)
   }
 
   /** Throws `OutboundError` where no answer has begun. */
-  async #send(arrival: Arrival, machines: readonly string[]): Promise<Response> {
+  async #send(
+    arrival: Arrival,
+    machines: readonly string[],
+    body: ReadableStream<Uint8Array> | null,
+  ): Promise<Response> {
     const { request, method, target } = arrival
     const origin = this.#machine.primary()?.url ?? null
     const headers = this.#headersOf(arrival, machines)
@@ -85,14 +105,14 @@ export class Forwarder {
       const answer = await joinSockets(arrival, outbound, url, how)
       return answer === null ? new Response(null) : this.#relay(method, answer, new Silence(undefined))
     }
+    const isReplaced = () => this.#machine.primary()?.url !== origin
     const silence = new Silence((isAllowed) => arrival.peer.allowSilence?.(isAllowed))
-    const wait = this.#waiting.begin(url, outbound, isSafe(method) ? 'read' : 'change')
+    const wait = this.#waiting.begin({ url, outbound, isReplaced }, isSafe(method) ? 'read' : 'change')
     const signal = () => {
       silence.begin()
       return AbortSignal.any([request.signal, wait.signal])
     }
     try {
-      const { body } = request
       const answer = await outbound.request(url, { ...HOW, headers, target, method, body, signal })
       return this.#relay(method, answer, silence)
     } catch (error) {
@@ -110,7 +130,14 @@ export class Forwarder {
     const named = namedIn(request.headers.get('connection'))
     const passed = [...request.headers].filter(([name]) => !HOP_BY_HOP.has(name) && !named.has(name))
     const said = { address, isSecure, hostHeader, machines: [...machines, this.#id] }
-    return [...passed, [MACHINE_HEADER, signForwarded(this.#keys, said, signedRequest(this.#ctx, arrival))]]
+    return [...passed, [MACHINE_HEADER, signForwarded(this.#keys, said, this.#signedOnce(arrival))]]
+  }
+
+  /** Two equal requests at the same time are not one that was sent again. */
+  #signedOnce(arrival: Arrival): SignedRequest {
+    const { at, ...request } = signedRequest(this.#ctx, arrival)
+    this.#signed = (this.#signed + 1) % PARTS_OF_MS
+    return { ...request, at: at + this.#signed / PARTS_OF_MS }
   }
 
   #relay(method: string, answer: OutboundResponse, silence: Silence): Response {
@@ -144,6 +171,9 @@ const NEVER_SENT: ReadonlySet<OutboundError['kind']> = new Set([
   'tls',
   'overloaded',
 ])
+
+const isNobodyThere = (error: OutboundError | AppError): boolean =>
+  error instanceof AppError || error.kind === 'refused'
 
 const isFailure = (error: unknown): error is OutboundError | AppError =>
   error instanceof OutboundError

@@ -12,7 +12,7 @@ export const VALID_MS = 30_000
  */
 export type MachineKeys = { ofVisitors: Buffer; ofMachines: Buffer }
 
-/** What is signed besides what is said: `at` on the clock of the signer, and the request. */
+/** What is signed besides what is said: `at` on the clock of the signer, in milliseconds and parts of them, and the request. */
 export type SignedRequest = { at: number; method: string; target: string }
 
 /** `machines`: through which the request came already. */
@@ -71,6 +71,10 @@ export function machinesNamed(value: string): readonly string[] {
   return value.split(';').slice(4, -1).filter(isId).slice(-MAX_MACHINES)
 }
 
+/** However it is spelled: what has the same one says the same. */
+export const signatureOf = (value: string): Buffer =>
+  Buffer.from(value.slice(value.lastIndexOf(';') + 1), 'base64url')
+
 const isId = (text: string): boolean => /^[0-9a-f]{16}$/.test(text)
 
 function sign(key: Buffer, said: readonly string[], request: SignedRequest): string {
@@ -82,9 +86,8 @@ function sign(key: Buffer, said: readonly string[], request: SignedRequest): str
 
 function read(key: Buffer, value: string, request: SignedRequest): string[] | null {
   if (value.length > MAX_LENGTH) return null
-  const cut = value.lastIndexOf(';')
-  const fields = value.slice(0, Math.max(0, cut))
-  const mac = Buffer.from(value.slice(cut + 1), 'base64url')
+  const fields = value.slice(0, Math.max(0, value.lastIndexOf(';')))
+  const mac = signatureOf(value)
   const expected = macOf(key, fields, request)
   if (mac.length !== expected.length || !timingSafeEqual(mac, expected)) return null
   const [at = '', ...said] = fields.split(';')

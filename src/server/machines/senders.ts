@@ -9,7 +9,9 @@ import {
   readForwarded,
   readMachine,
   type SignedRequest,
+  signatureOf,
 } from './machine-header.ts'
+import { SignaturesSeen } from './signatures-seen.ts'
 
 /** The keys of the workspace's machines; null where none forwards to another. */
 export const keysOf = ({ config }: Pick<Context, 'config'>): MachineKeys | null =>
@@ -46,13 +48,16 @@ export function takeOrigin(ctx: Context, keys: MachineKeys | null, request: Requ
 
 const ANYBODY: Origin = { by: 'anybody', machines: [] }
 
-/** The primary's answers to visitors whom other machines send. */
+/** The primary's answers to visitors whom other machines send. A value that comes again is as good as none. */
 export function forSenders(ctx: Context, app: App): App['fetch'] {
   const keys = keysOf(ctx)
+  const seen = new SignaturesSeen()
   return (request, peer) => {
-    if (!request.headers.has(MACHINE_HEADER)) return app.fetch(request, peer)
+    const value = request.headers.get(MACHINE_HEADER)
+    if (value === null) return app.fetch(request, peer)
     const origin = takeOrigin(ctx, keys, request, peer)
-    return app.fetch(request, origin.by === 'anybody' ? peer : onBehalf(peer, origin))
+    const isBelieved = origin.by !== 'anybody' && seen.isFirst(signatureOf(value))
+    return app.fetch(request, isBelieved ? onBehalf(peer, origin) : peer)
   }
 }
 

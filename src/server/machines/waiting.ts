@@ -9,9 +9,10 @@ type Waiting = Wait & {
   tries: number
   left: number
   giveUp: () => void
-  url: URL
-  outbound: Outbound
-}
+} & Asked
+
+/** `isReplaced`: another machine is the primary by now, so this one acknowledges nothing more. */
+type Asked = { url: URL; outbound: Outbound; isReplaced: () => boolean }
 
 /** After so long without an answer the primary is asked whether it lives. */
 const PATIENCE_MS = 2_000
@@ -30,14 +31,13 @@ export class WaitingRequests {
   #timer: Timer | undefined
   #isAsking = false
 
-  begin(url: URL, outbound: Outbound, kind: keyof typeof TRIES): Wait {
+  begin(asked: Asked, kind: keyof typeof TRIES): Wait {
     const controller = new AbortController()
     const wait: Waiting = {
       since: performance.now(),
       tries: TRIES[kind],
       left: TRIES[kind],
-      url,
-      outbound,
+      ...asked,
       signal: controller.signal,
       giveUp: () => controller.abort(),
       end: () => this.#end(wait),
@@ -65,7 +65,7 @@ export class WaitingRequests {
     this.#isAsking = false
     for (const wait of late) {
       if (wait.outbound !== outbound) continue
-      wait.left = isAlive ? wait.tries : wait.left - 1
+      wait.left = isAlive ? wait.tries : wait.isReplaced() ? 0 : wait.left - 1
       if (wait.left === 0) wait.giveUp()
       else if (isAlive) wait.since = performance.now()
     }

@@ -1,3 +1,4 @@
+import { SQLiteError } from 'bun:sqlite'
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../../config/config.ts'
@@ -47,13 +48,35 @@ export async function catchUp(config: Config, store: ObjectStore, storeId: strin
   return number
 }
 
-/** What a data directory has of its store, where it can be shown without it; else null. */
+/**
+ * What a data directory has of its store, where it can be shown without it; else null. A primary that was not stopped has a log
+ * beside its file: neither was on the disk for sure when the power went.
+ */
 export function wholeCopy(config: Config): { db: Db; number: number } | null {
   const marker = readMarker(config.dataDir)
   const file = databaseFile(config)
   if (marker === null || !marker.isWhole || !existsSync(file)) return null
-  return { db: openFollowed(file), number: marker.number }
+  const wasStopped = !existsSync(`${file}-wal`)
+  const db = wasStopped ? openFollowed(file) : openIntact(file)
+  return db === null ? null : { db, number: marker.number }
 }
+
+/** Null where it is no database, or one whose parts are of different times. */
+function openIntact(file: string): Db | null {
+  let db: Db | undefined
+  try {
+    db = openFollowed(file)
+    if (isIntact(db)) return db
+  } catch (error) {
+    if (!(error instanceof SQLiteError)) throw error
+  }
+  db?.close()
+  return null
+}
+
+const isIntact = ({ sqlite }: Db): boolean =>
+  sqlite.query<{ integrity_check: string }, []>('PRAGMA integrity_check(1)').get()?.integrity_check ===
+    'ok' && sqlite.query('PRAGMA foreign_key_check').get() === null
 
 /** The keys of a machine that decides nothing by them where it has none. */
 export function keysToRead({ secretKey, dataDir }: Config): readonly string[] {

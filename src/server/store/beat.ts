@@ -1,12 +1,16 @@
 import { eq, sql } from 'drizzle-orm'
 import type { Db } from '../../db/open.ts'
 import { inRelaxedTransaction } from '../../db/relaxed.ts'
+import type { Shipper } from '../../db/replication/shipper.ts'
 import { machineEpochs } from '../../db/schema-machines.ts'
 import { isRecord } from '../../domain/is-record.ts'
-import { BEAT_FOLDER, beatKey, logKey } from '../../domain/store-keys.ts'
+import { BEAT_FOLDER, beatKey, logKey, WANTED_KEY } from '../../domain/store-keys.ts'
 import type { ObjectStore } from '../../platform/object-store.ts'
 
 const EVERY_MS = 2_000
+/** So long a primary ships nothing for a machine that wants to take over. */
+const WAY_MS = 4_000
+const LOOK_MS = 100
 const MAX_BYTES = 64 * 1024
 
 type Beating = {
@@ -15,8 +19,7 @@ type Beating = {
   epoch: number
   name: string
   url: string | null
-  /** The last number of the log. */
-  number: () => number
+  shipper: Pick<Shipper, 'number' | 'hold'>
   isPrimary: () => boolean
 }
 
@@ -31,18 +34,20 @@ export type Beats = {
 export type Beat = { text: string; hasSteppedDown: boolean }
 
 /**
- * Says every two seconds that this primary lives, unless the log said it, and looks whether another machine has made the next
+ * Says who is primary, and every two seconds that it lives, unless the log said it; and looks whether another machine has made the next
  * number: a primary that writes nothing would not find out. What fails is done again. contract 18 §5.
  */
 export function startBeating(beating: Beating): Beats {
-  const { isPrimary, number } = beating
-  let said = number()
+  const { isPrimary, shipper } = beating
+  let said: number | undefined
   let count = 0
+  let isOver = false
   let running: Promise<void> | undefined
   const beat = async () => {
     if (!isPrimary()) return
-    if (number() === said) await say(beating, { count: ++count })
-    said = number()
+    if (said === undefined || shipper.number === said) await say(beating, { count: ++count })
+    else if (await isWanted(beating)) await giveWay(beating, () => isOver)
+    said = shipper.number
     if (await isOvertaken(beating)) await findOut(beating)
   }
   const begin = (work: () => Promise<void>) =>
@@ -59,6 +64,7 @@ export function startBeating(beating: Beating): Beats {
   running = begin(() => removeOlder(beating)).then(round)
   return {
     async stop() {
+      isOver = true
       clearInterval(timer)
       await running
     },
@@ -95,8 +101,32 @@ async function say(
   await store.put(beatKey(epoch), new TextEncoder().encode(said), { epoch, patienceMs: 0 })
 }
 
-async function isOvertaken({ store, number }: Beating): Promise<boolean> {
-  const found = await store.head(logKey(number() + 1), { patienceMs: 0 })
+/**
+ * Asks the primary, whoever it is, to give way: one that ships all the time has made the next number before another has applied the
+ * last. One that does not listen is overtaken all the same once it makes no number.
+ */
+export async function askToGiveWay(store: ObjectStore, name: string): Promise<void> {
+  const said = JSON.stringify({ name })
+  await store.put(WANTED_KEY, new TextEncoder().encode(said), { epoch: 0, patienceMs: 0 })
+}
+
+const isWanted = async ({ store }: Beating): Promise<boolean> =>
+  (await store.head(WANTED_KEY, { patienceMs: 0 })) !== null
+
+async function giveWay(beating: Beating, isOver: () => boolean): Promise<void> {
+  // First, so that it is done once for each time that it was asked for.
+  await beating.store.delete(WANTED_KEY)
+  const end = performance.now() + WAY_MS
+  const goOn = beating.shipper.hold()
+  try {
+    while (!isOver() && performance.now() < end && !(await isOvertaken(beating))) await Bun.sleep(LOOK_MS)
+  } finally {
+    goOn()
+  }
+}
+
+async function isOvertaken({ store, shipper }: Beating): Promise<boolean> {
+  const found = await store.head(logKey(shipper.number + 1), { patienceMs: 0 })
   return found !== null && found.writer !== store.writer
 }
 
@@ -113,5 +143,5 @@ async function findOut({ db, epoch }: Beating): Promise<void> {
 
 async function removeOlder({ store, epoch }: Beating): Promise<void> {
   for await (const { key } of store.list(BEAT_FOLDER))
-    if (Number(key.slice(BEAT_FOLDER.length)) < epoch) await store.delete(key)
+    if (key === WANTED_KEY || Number(key.slice(BEAT_FOLDER.length)) < epoch) await store.delete(key)
 }

@@ -4,6 +4,7 @@ import type { Machine } from '../../context.ts'
 import { type Db, openDb } from '../../db/open.ts'
 import { type Following, startFollowing } from '../../db/replication/follower.ts'
 import type { LogError } from '../../db/replication/log-error.ts'
+import { type Beat, newestBeat } from '../../db/stored-workspace/newest-beat.ts'
 import { notPrimary } from '../../domain/store-errors.ts'
 import { newSecretKey } from '../../platform/secret-keys.ts'
 import { createFollowerApp, type Followed } from '../machines/follower-app.ts'
@@ -13,7 +14,11 @@ import { noDuties, roleOfFollower, type Station, type Stint } from './stint.ts'
 
 export const NEWEST_SCHEMA = migrations.at(-1)?.name ?? ''
 
-export type FollowerStint = Stint & { readonly following: Following }
+export type FollowerStint = Stint & {
+  readonly following: Following
+  /** Who is primary by its own word, for a machine that cannot read the log any more. */
+  askBeat(): Promise<void>
+}
 
 /** This machine follows the log of another. `db` is its copy, exactly at `number`. */
 export function followerStint(
@@ -35,8 +40,18 @@ export function followerStint(
     newestSchema: NEWEST_SCHEMA,
     onStuck,
   })
-  const state = () => following.state()
-  return { ...answering(station, { ...at, following }, state), following, stop: () => following.stop() }
+  const own = answering(station, { ...at, following }, () => following.state())
+  let beat: Beat | null = null
+  return {
+    ...own,
+    primary: () =>
+      beat === null || beat.epoch <= own.epoch() ? own.primary() : { name: beat.name ?? '', url: beat.url },
+    following,
+    async askBeat() {
+      beat = await newestBeat(store)
+    },
+    stop: () => following.stop(),
+  }
 }
 
 /** The store is not reached: what this machine has is shown as it is. */

@@ -23,7 +23,7 @@ import { type Primary, takeOver } from './take-over.ts'
 
 /**
  * Three machines, each with a directory of its own, write into one store, whose answers come late, twice or never, while machines
- * crash, lose their disks and take over from each other. contract 18 §4, §5: what was acknowledged is a part of the log without
+ * crash, lose their disks, take over from each other and have their clocks set. contract 18 §4, §5: what was acknowledged is a part of the log without
  * gaps, and at most one machine acknowledges.
  */
 
@@ -31,6 +31,7 @@ const STEPS = 20_000
 const LONG_RUNS = 50
 const BASE_EVERY = 100
 const HOUR = 3_600_000
+const DAY = 24 * HOUR
 const STORE_ID = 'model'
 /** No disk where there is a choice: a start syncs a lot. */
 const PLACE = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
@@ -166,6 +167,8 @@ class Machine {
   isDown = true
   /** As by SIGSTOP, for so many steps. */
   frozenFor = 0
+  /** By so much the clock that it reads is ahead of the store's. */
+  #aheadMs = 0
 
   constructor(name: string, model: Model, waits: boolean) {
     this.#name = name
@@ -176,6 +179,10 @@ class Machine {
 
   freeze(steps: number): void {
     this.frozenFor = steps
+  }
+
+  setClock(aheadMs: number): void {
+    this.#aheadMs = aheadMs
   }
 
   /** Works on without an answer of the store. */
@@ -195,6 +202,7 @@ class Machine {
       life.isDeposed = true
     }
     const [dataDir, file] = [this.#dir, join(this.#dir, 'svc.db')]
+    const source = { ...SOURCE, now: () => clock + this.#aheadMs }
     const config = loadConfig({
       env: { ...STORE_ENV, DATA_DIR: dataDir, SECRET_KEY, MACHINE_NAME: this.#name },
     })
@@ -207,7 +215,7 @@ class Machine {
         : Promise.resolve(following.log)
       )
         .then(({ number }) =>
-          takeOver(config, SOURCE, { store, storeId: STORE_ID }, { number, reason: 'start', onDeposed }),
+          takeOver(config, source, { store, storeId: STORE_ID }, { number, reason: 'start', onDeposed }),
         )
         .catch(transientOnly)
       if (this.#life !== life) primary?.shipper.close()
@@ -308,7 +316,7 @@ class Machine {
       )
       for (const name of names)
         if (name === 'tmp') mkdirSync(join(to, name))
-        else copyFileSync(join(from, name), join(to, name))
+        else copyOf(join(from, name), join(to, name))
     }
     if (this.#dir !== '') rmSync(this.#dir, { recursive: true })
     this.#dir = to
@@ -337,6 +345,15 @@ class Machine {
       .finally(() => {
         life.working -= 1
       })
+  }
+}
+
+/** A partial file may get its name at any moment. */
+function copyOf(from: string, to: string): void {
+  try {
+    copyFileSync(from, to)
+  } catch (error) {
+    if (!from.endsWith('.partial') || existsSync(from)) throw error
   }
 }
 
@@ -393,6 +410,7 @@ function actionsOf(random: () => number): Action[] {
     { weight: 2, run: () => passes(2 * HOUR, 0) },
     { weight: 1, run: (machine) => machine.freeze(Math.floor(random() * 3_000)) },
     { weight: 3, run: (machine) => void (isPrimary(machine) && machine.stop()) },
+    { weight: 5, run: (machine) => machine.setClock(Math.floor(random() * 3 - 1) * DAY) },
     { weight: 4, run: (machine) => void (machine.isDown || machine.crash()) },
     { weight: 1, run: (machine) => machine.crash({ isLost: true }) },
   ]

@@ -13,7 +13,7 @@ export function primaryStint({ config, parts, machine, store }: Station, primary
   const self = { name: config.machineName, url: config.machineUrl }
   const ctx = contextOn(parts, { db, secretKeys, machine })
   const isPrimary = () => !isDeposed()
-  const beats = startBeating({ store, db, epoch, ...self, number: () => shipper.number, isPrimary })
+  const beats = startBeating({ store, db, epoch, ...self, shipper, isPrimary })
   let stopDuties = async () => {}
   return {
     ctx,

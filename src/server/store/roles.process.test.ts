@@ -1,8 +1,12 @@
+import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { loadConfig } from '../../config/config.ts'
 import { createLog } from '../../platform/log.ts'
+import { clockOfProcess } from '../../testing/clock-of-process.ts'
 import { cookieOf, signIn } from '../../testing/full-disk.ts'
+import { upgradeInTurn } from '../../testing/rolling-upgrade.ts'
 import { freePort, type ServerProcess } from '../../testing/server-process.ts'
 import { type StoreProcess, storeProcess } from '../../testing/store-process.ts'
 import { until } from '../../testing/until.ts'
@@ -11,6 +15,10 @@ import { openStore } from './open-store.ts'
 import { takeOver } from './take-over.ts'
 
 /** contract 18 §5: who is primary, and how another becomes it. */
+
+const DAY = 86_400_000
+/** A later version; `upgrade.store.test.ts` has an executable of one. */
+const LATER = { BUN_OPTIONS: `--preload=${join(import.meta.dir, '../../testing/one-migration-more.ts')}` }
 
 let at: StoreProcess
 let running: ServerProcess[]
@@ -117,6 +125,28 @@ test('SIGTERM hands over: a stand-by is primary within 3 s, and what was acknowl
   expect(await takeOvers(caller)).toEqual(['2 two handover', '1 one start'])
 }, 100_000)
 
+test('a machine that is told to be primary is it also where the living one writes all the time', async () => {
+  const one = await start('one')
+  const before = await signedIn(one)
+  let isOver = false
+  const acknowledged: string[] = []
+  const writer = async (id: string) => {
+    for (let n = 0; !isOver; n += 1)
+      if ((await addUser(before, `${id}-${n}`)).status === 201) acknowledged.push(`${id}-${n}`)
+  }
+  const writers = ['a', 'b', 'c'].map(writer)
+  await until('it writes', () => acknowledged.length > 20)
+  const two = await start('two', { ROLE: 'primary' })
+  expect(await epochOf(two)).toBe(2)
+  await follows(one)
+  isOver = true
+  await Promise.all(writers)
+  using db = new Database(`${two.dataDir}/svc.db`, { readonly: true })
+  const rows = db.query('SELECT email FROM users').all() as { email: string }[]
+  const there = new Set(rows.map(({ email }) => email))
+  expect(acknowledged.filter((name) => !there.has(`${name}@example.com`))).toEqual([])
+}, 100_000)
+
 test('a machine that is told to be primary is it at once; the one before follows without a restart', async () => {
   const one = await start('one')
   const before = await signedIn(one)
@@ -176,6 +206,38 @@ test('a stand-by that was stopped does not take its own sleep for silence', asyn
   expect([await epochOf(one), await epochOf(two)]).toEqual([1, null])
 }, 100_000)
 
+test('clocks that are set back and forth by a day: nobody takes over, and changes go on through either machine', async () => {
+  const clocks = { one: clockOfProcess(), two: clockOfProcess() }
+  const [one, two] = await Promise.all([
+    startForwarding('one', clocks.one.env),
+    startForwarding('two', clocks.two.env),
+  ])
+  at.store.checksTime = false
+  for (const ahead of [DAY, -DAY]) {
+    clocks.one.isAheadBy(ahead)
+    clocks.two.isAheadBy(-ahead)
+    await Bun.sleep(4_500)
+    expect([await epochOf(one), await epochOf(two)]).toEqual([1, null])
+    for (const server of [one, two]) {
+      const caller = await signedIn(server)
+      expect((await addUser(caller, `u${ahead}-${server.pid}`)).status).toBe(201)
+      expect((await ask(caller, 'GET', '/api/users')).status).toBe(200)
+    }
+  }
+  const before = await signedIn(one)
+  // To a store that looks at the time, a machine of another day is one that is away.
+  at.store.checksTime = true
+  clocks.two.isAheadBy(0)
+  await until('it is refused', async () => (await epochOf(one)) === null)
+  expect((await addUser(before, 'late')).status).toBe(503)
+  await becomesPrimary(two)
+  expect((await addUser(await signedIn(two), 'ann')).status).toBe(201)
+  clocks.one.isAheadBy(0)
+  await follows(one)
+  expect([await epochOf(one), await epochOf(two)]).toEqual([null, 2])
+  for (const clock of Object.values(clocks)) clock.remove()
+}, 100_000)
+
 test('without the store a copy is shown, by a machine that is behind, and it takes its role when the store is back', async () => {
   const one = await start('one')
   expect((await addUser(await signedIn(one), 'ann')).status).toBe(201)
@@ -218,7 +280,7 @@ test('a machine whose data directory is lost takes it from the store', async () 
 }, 100_000)
 
 test('a planned change of the primary loses and refuses nothing that is tried once again after a 503', async () => {
-  const pair = await Promise.all(['one', 'two'].map(startForwarding))
+  const pair = await Promise.all(['one', 'two'].map((name) => startForwarding(name)))
   const [one, two] = pair as [ServerProcess, ServerProcess]
   const { cookie } = await signedIn(one)
   let isOver = false
@@ -269,23 +331,29 @@ test('a log with a newer schema: a machine follows no further, says so, and neve
   newer?.db.sqlite.run("INSERT INTO schema_migrations VALUES ('9999-of-the-future', 0)")
   await newer?.stop()
   newer?.db.close()
-  for (const role of ['auto', 'standby', 'primary']) {
-    const server = await start(role, { ROLE: role })
+  const roles = ['auto', 'standby', 'primary']
+  const servers = await Promise.all(roles.map((role) => start(role, { ROLE: role })))
+  await Bun.sleep(5_000)
+  for (const server of servers) {
     expect([await roleOf(server), await epochOf(server)]).toEqual(['standby', null])
     expect(server.output()).toContain('changed by a newer svc')
-    await Bun.sleep(5_000)
-    expect(await epochOf(server)).toBeNull()
-    await stop(server)
   }
 }, 100_000)
 
+test(
+  'an upgrade across a migration, machine after machine: whoever is left behind passes on, also to a primary it learns of by its beat',
+  () => upgradeInTurn((version, name, env) => start(name, { ...(version === 'new' ? LATER : {}), ...env })),
+  100_000,
+)
+
 /** Behind a load balancer: any machine may get any request. */
-function startForwarding(name: string): Promise<ServerProcess> {
+function startForwarding(name: string, more: Record<string, string> = {}): Promise<ServerProcess> {
   const port = String(freePort())
   return start(name, {
     PORT: port,
     MACHINE_URL: `http://127.0.0.1:${port}`,
     NODE_SECRET: 'x'.repeat(32),
     ROLE: name === 'one' ? 'primary' : 'standby',
+    ...more,
   })
 }

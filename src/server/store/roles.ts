@@ -15,6 +15,7 @@ import { prepare } from '../prepare.ts'
 import type { Serving } from '../serving.ts'
 import type { Workspace } from '../workspace.ts'
 import { arrive, catchUp, databaseFile, keysToRead, wholeCopy } from './arrive.ts'
+import { askToGiveWay } from './beat.ts'
 import type { Reason } from './claim.ts'
 import { openControl } from './control.ts'
 import { emptyStint, type FollowerStint, followerStint, offlineStint } from './follower-stint.ts'
@@ -159,6 +160,7 @@ export class Roles implements Workspace {
       if (config.role !== 'primary') return this.#follow(storeId)
       if (tries === TRIES)
         throw new ServeError('other machines take over this workspace all the time: stop all but one')
+      await askToGiveWay(store, config.machineName).catch(() => {})
     }
   }
 
@@ -317,7 +319,8 @@ export class Roles implements Workspace {
       const follow = () => this.#follow(current.storeId)
       return this.#change(follow, follow)
     }
-    if (this.#mayTakeOver(current)) await this.#lookForPrimary(current)
+    if (current.kind === 'follower' && current.stint.following.isNewer) return current.stint.askBeat()
+    if (this.#options.config.role !== 'node') await this.#lookForPrimary(current)
   }
 
   async #lookForStore(): Promise<void> {
@@ -328,11 +331,6 @@ export class Roles implements Workspace {
       return this.#arrive()
     }
     this.#change(returning, returning)
-  }
-
-  #mayTakeOver(current: Following): boolean {
-    if (this.#options.config.role === 'node') return false
-    return current.kind === 'empty' || !current.stint.following.isNewer
   }
 
   async #lookForPrimary(current: Following): Promise<void> {

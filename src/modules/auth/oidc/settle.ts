@@ -13,6 +13,7 @@ import {
   insertUser,
   isEmailTaken,
   newAccount,
+  refuseSuspendedAccount,
   type User,
 } from '../../users/accounts.ts'
 import { gatedProject } from '../gate.ts'
@@ -48,6 +49,7 @@ export function settle(
         outcome.do === 'sign-up' ? addUser(ctx, tx, identity.email ?? '', wish, actor) : outcome.userId
       const user = findUser(tx, userId)
       if (user === undefined) throw new AppError('unauthenticated', 'The account was deleted')
+      refuseSuspendedAccount(user)
       // Otherwise whoever has the invitation link could set a password on an account that somebody already uses.
       if (outcome.do === 'claim') endPasswordLinks(tx, userId)
       if (outcome.do !== 'sign-in') connect(ctx, tx, provider, identity, user, actor)

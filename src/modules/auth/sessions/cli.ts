@@ -7,7 +7,8 @@ import type { SessionUser } from '../../../domain/actor.ts'
 import { DAY_MS, MINUTE_MS } from '../../../domain/durations.ts'
 import { isRecent } from '../../../domain/recent.ts'
 import { hashToken, newCliToken } from '../../../platform/tokens.ts'
-import { type CliSession, findCliSession, insertCliSession, insertSession, touchSession } from './queries.ts'
+import { addSession } from './open.ts'
+import { type CliSession, findCliSession, insertCliSession, touchSession } from './queries.ts'
 
 /** Without use for as long it ends. contract 16 §7. */
 export const CLI_UNUSED_MS = 90 * DAY_MS
@@ -22,19 +23,8 @@ export function openCliSession(
   userId: string,
   { ip, userAgent, name }: { ip: string; userAgent: string; name: string },
 ): { id: string; token: string } {
-  const id = ctx.newId()
-  const now = ctx.now()
+  const id = addSession(ctx, tx, userId, { ip, userAgent })
   const token = newCliToken()
-  insertSession(tx, {
-    id,
-    userId,
-    ip,
-    userAgent: userAgent.slice(0, 300),
-    host: null,
-    createdAt: now,
-    lastSeenAt: now,
-    openedFrom: null,
-  })
   insertCliSession(tx, { sessionId: id, tokenHash: hashToken(token), name })
   return { id, token }
 }

@@ -1,4 +1,4 @@
-import { and, desc, eq, lt, ne, or } from 'drizzle-orm'
+import { and, desc, eq, inArray, lt, ne, or, sql } from 'drizzle-orm'
 import type { Db, DbOrTx } from '../../../db/open.ts'
 import { cliSessions, sessions, sessionTokens } from '../../../db/schema.ts'
 import { prepared } from '../../../db/statements.ts'
@@ -34,7 +34,7 @@ export function findToken(db: Db, tokenHash: string): FoundToken | undefined {
     db,
     `SELECT t.kind, t.expires_at, t.replaced_at, t.session_id, s.host, s.last_seen_at, s.user_id, u.email, u.role
        FROM session_tokens t JOIN sessions s ON s.id = t.session_id JOIN users u ON u.id = s.user_id
-       WHERE t.token_hash = ?`,
+       WHERE t.token_hash = ? AND u.suspended_at IS NULL`,
   ).get(tokenHash)
   if (row === null) return undefined
   return {
@@ -52,7 +52,8 @@ export function findToken(db: Db, tokenHash: string): FoundToken | undefined {
 export function findSessionUser(db: Db, sessionId: string): SessionUser | undefined {
   const row = prepared<SessionUser>(
     db,
-    'SELECT u.id, u.email, u.role FROM sessions s JOIN users u ON u.id = s.user_id WHERE s.id = ?',
+    `SELECT u.id, u.email, u.role FROM sessions s JOIN users u ON u.id = s.user_id
+       WHERE s.id = ? AND u.suspended_at IS NULL`,
   ).get(sessionId)
   return row ?? undefined
 }
@@ -73,7 +74,7 @@ export function findCliSession(db: Db, tokenHash: string): CliSession | undefine
     db,
     `SELECT s.id AS sessionId, s.last_seen_at AS lastSeenAt, u.id, u.email, u.role
        FROM cli_sessions c JOIN sessions s ON s.id = c.session_id JOIN users u ON u.id = s.user_id
-       WHERE c.token_hash = ?`,
+       WHERE c.token_hash = ? AND u.suspended_at IS NULL`,
   ).get(tokenHash)
   if (row === null) return undefined
   const { sessionId, lastSeenAt, ...user } = row
@@ -115,6 +116,17 @@ export function listSessions(db: DbOrTx, userId: string): (SessionRow & { name: 
     .map(({ session, name }) => ({ ...session, name }))
 }
 
+/** When each of the users was seen last in a session that has not ended. */
+export function lastSeenAtOf(db: DbOrTx, userIds: readonly string[]): Map<string, number> {
+  const rows = db
+    .select({ userId: sessions.userId, at: sql<number>`max(${sessions.lastSeenAt})` })
+    .from(sessions)
+    .where(inArray(sessions.userId, [...userIds]))
+    .groupBy(sessions.userId)
+    .all()
+  return new Map(rows.map(({ userId, at }) => [userId, at]))
+}
+
 export function findSession(db: DbOrTx, sessionId: string): SessionRow | undefined {
   return db.select().from(sessions).where(eq(sessions.id, sessionId)).get()
 }
@@ -144,10 +156,12 @@ export function deleteSessionsWithoutTokens(db: Db, ids: readonly string[]): voi
   ).run(JSON.stringify(ids))
 }
 
-/** Deletes every session of the user except `keep`. */
-export function deleteSessionsOfUser(db: DbOrTx, userId: string, keep: string | null): void {
+/** Deletes every session of the user except `keep`; returns how many. */
+export function deleteSessionsOfUser(db: DbOrTx, userId: string, keep: string | null): number {
   const mine = eq(sessions.userId, userId)
-  db.delete(sessions)
+  return db
+    .delete(sessions)
     .where(keep === null ? mine : and(mine, ne(sessions.id, keep)))
-    .run()
+    .returning({ id: sessions.id })
+    .all().length
 }

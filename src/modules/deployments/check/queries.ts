@@ -132,9 +132,11 @@ const RULES: readonly { kind: Problem['kind']; sql: string }[] = [
   {
     kind: 'api_key_maker',
     sql: `SELECT 'API key ' || k.prefix || '… (' || k.name || ') is not suspended, though the person who made it is '
-                 || iif(u.id IS NULL, 'gone', 'no administrator any more') || ': revoke it' AS detail
+                 || CASE WHEN u.id IS NULL THEN 'gone' WHEN u.suspended_at IS NOT NULL THEN 'suspended'
+                         ELSE 'no administrator any more' END || ': revoke it' AS detail
           FROM api_keys k LEFT JOIN users u ON u.id = k.created_by
-          WHERE k.created_by IS NOT NULL AND k.suspended_at IS NULL AND (u.id IS NULL OR u.role <> 'admin')`,
+          WHERE k.created_by IS NOT NULL AND k.suspended_at IS NULL
+            AND (u.id IS NULL OR u.role <> 'admin' OR u.suspended_at IS NOT NULL)`,
   },
   {
     kind: 'webhook_delivery',

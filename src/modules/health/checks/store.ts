@@ -22,7 +22,7 @@ export const checkStandby: Check = (ctx) => {
     ({ role, lastSeenAt }) => role === 'standby' && !isSilent({ lastSeenAt }, ctx.now()),
   )
   const value = heard.length
-  const warnings = machineWarnings(machines, ctx.now())
+  const warnings = machineWarnings(machines, { now: ctx.now(), hasSecret: ctx.config.nodeSecret !== null })
   if (warnings.length > 0)
     return { status: 'warn', message: warnings.map(({ message }) => message).join(' '), value }
   return { status: 'ok', message: `Following: ${heard.map(({ name }) => name).join(', ')}`, value }
