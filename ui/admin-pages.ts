@@ -19,6 +19,7 @@ import { rulePages } from './rules/rule-routes.ts'
 import { ruleSetPages } from './rules/rule-set-routes.ts'
 import { ruleTestPages } from './rules/rule-test-routes.ts'
 import { runsPages } from './rules/run-routes.ts'
+import { undoPages } from './undo/routes.ts'
 import { webhookPages } from './webhooks/routes.ts'
 import { keyPages } from './workspace/key-routes.ts'
 import { operationsPages } from './workspace/operations-routes.ts'
@@ -49,3 +50,4 @@ export const adminPages = (ctx: Context, explainer: Explainer) =>
     .use(keyPages(ctx))
     .use(webhookPages(ctx))
     .use(workspacePages(ctx))
+    .use(undoPages(ctx))

@@ -126,7 +126,8 @@ export const workspaceSamples = [
   sample('workspace-settings', workspaceSettingsPage, { user: admin, settings }),
   sample('audit', auditPage, {
     user: admin,
-    filters: { action: '', projectId: '', actorId: '', from: '', to: '' },
+    filters: { group: '', action: '', projectId: '', actorId: '', from: '', to: '' },
+    actors: [{ id: 'u1', name: 'ada@example.com' }],
     projects: [{ id: 'p1', owner: 'acme', name: 'website' }],
     found: {
       pagination: { ...one, pages: 2 },
@@ -168,7 +169,8 @@ export const workspaceSamples = [
   }),
   sample('audit-refused', auditPage, {
     user: admin,
-    filters: { action: 'x', projectId: '', actorId: 'u1', from: 'never', to: '' },
+    filters: { group: 'keys', action: 'x', projectId: '', actorId: 'u1', from: 'never', to: '' },
+    actors: [],
     projects: [],
     found: null,
     problem: 'from: A time in ISO 8601',

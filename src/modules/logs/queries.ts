@@ -72,3 +72,15 @@ export const projectNames = (db: Db, ids: readonly string[]): Map<string, string
       .all(JSON.stringify(ids))
       .map(({ id, name }) => [id, name]),
   )
+
+/** Those who have entries, with the name of their newest one. Steps from one to the next, as there may be very many entries. */
+export const selectActors = (db: Db, limit: number): { id: string; name: string | null }[] =>
+  prepared<{ id: string; name: string | null }>(
+    db,
+    `WITH RECURSIVE actors (id) AS (
+       SELECT min(actor_id) FROM audit_log
+       UNION ALL SELECT (SELECT min(actor_id) FROM audit_log WHERE actor_id > actors.id) FROM actors
+         WHERE actors.id IS NOT NULL LIMIT ?)
+     SELECT id, (SELECT actor_name FROM audit_log WHERE actor_id = actors.id ORDER BY at DESC, id DESC LIMIT 1) AS name
+     FROM actors WHERE id IS NOT NULL ORDER BY name`,
+  ).all(limit)

@@ -1,5 +1,6 @@
 import { Elysia, t } from 'elysia'
 import type { Context } from '../../context.ts'
+import type { Grant } from '../auth/authorize.ts'
 import { guard, type PathInput } from '../auth/guard.ts'
 import { projectView } from '../projects/model.ts'
 import { belowOrProject, mayBelow } from '../projects/named.ts'
@@ -30,10 +31,7 @@ export const auditRoutes = (ctx: Context) =>
       detail: { summary: 'Who changed what; filters action, group, projectId, actorId, from and to' },
     })
     .post('/:entryId/undo', ({ grant, params }) => undoEntry(ctx, grant.caller, params.entryId), {
-      may: {
-        action: 'project:list',
-        mustFind: ({ params }, { caller }) => requireKnown(ctx, caller, params['entryId'] ?? ''),
-      },
+      may: mayUndoOf(ctx),
       response: undoView,
       detail: {
         summary: 'Undo a change',
@@ -42,6 +40,14 @@ export const auditRoutes = (ctx: Context) =>
           '`CANNOT_UNDO`, `ALREADY_UNDONE` or `CHANGED_SINCE`, or what the change by hand would answer.',
       },
     })
+
+/** Whoever knows an entry; the change itself decides the rest. */
+const mayUndoOf = (ctx: Context) =>
+  ({
+    action: 'project:list',
+    mustFind: ({ params }: PathInput, { caller }: Grant) =>
+      requireKnown(ctx, caller, params['entryId'] ?? ''),
+  }) as const
 
 /** What was changed in a project. */
 export const projectAuditRoutes = (ctx: Context) =>

@@ -6,8 +6,9 @@ import type { Grant } from '../auth/authorize.ts'
 import { AUDIT_GROUPS, actionsOfGroup, isAuditGroup } from './actions.ts'
 import { entryViews } from './entries.ts'
 import type { AuditEntry } from './model.ts'
-import { selectAudit } from './queries.ts'
+import { selectActors, selectAudit } from './queries.ts'
 
+export { AUDIT_GROUPS } from './actions.ts'
 export type { AuditEntry } from './model.ts'
 
 type AuditQuery = PaginationQuery & {
@@ -48,3 +49,9 @@ function actionsOf(group: string | undefined): string[] | undefined {
   if (isAuditGroup(group)) return actionsOfGroup(group)
   throw invalidField('group', `One of ${AUDIT_GROUPS.join(', ')}`)
 }
+
+/** Who has changed something, for people to choose from. */
+export const listActors = (ctx: Context, _grant: Grant): { id: string; name: string | null }[] =>
+  selectActors(ctx.db, MAX_ACTORS)
+
+const MAX_ACTORS = 200

@@ -9,7 +9,13 @@ import { UNDO } from './registry.ts'
 const SRC = join(import.meta.dir, '../..')
 const AUDITS = /db\/audit\.ts'|\baudit\(|\baboutChange\(|\brecord\(ctx/
 const ACTION = /'([a-z][a-z_-]*\.[a-z][a-z_-]*)'/g
-const NOT_ACTIONS: ReadonlySet<string> = new Set([...EVENTS, 'svc.db', 'secret.key', 'control.sock', 'primary.id'])
+const NOT_ACTIONS: ReadonlySet<string> = new Set([
+  ...EVENTS,
+  'svc.db',
+  'secret.key',
+  'control.sock',
+  'primary.id',
+])
 
 const sources = [...new Bun.Glob('{modules,server,cli}/**/*.ts').scanSync(SRC)].filter(
   (path) => !/\.(test|fixture|child)\.ts$|modules\/(undo|logs)\//.test(path),

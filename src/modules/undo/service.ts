@@ -9,6 +9,9 @@ import { undoCounts } from './counts.ts'
 import { grantFor, wayBack } from './entry.ts'
 import { cannotUndo } from './kind.ts'
 
+export { undoableChangeOf } from '../../db/audit.ts'
+export type { AuditEntry } from '../logs/entries.ts'
+
 /**
  * Undoes what an entry of the audit log says, in one transaction, with one entry of its own. Throws 404 for an entry that the
  * caller may not know, 403 if they may not make that change, 409 (`CANNOT_UNDO`, `ALREADY_UNDONE`, `CHANGED_SINCE`), and
@@ -39,6 +42,12 @@ export async function undoEntry(
   const [entry] = entryViews(ctx, caller, [requireRow(ctx, undoneBy)])
   if (entry === undefined) throw new Error('The undo of a change made no entry')
   return { undone: row.id, entry }
+}
+
+/** An entry as this caller sees it; undefined for one that they may not know. */
+export function findEntry(ctx: Context, caller: Caller, entryId: string): AuditEntry | undefined {
+  const row = findAuditRow(ctx.db, entryId)
+  return row !== undefined && isMaker(caller, row) ? entryViews(ctx, caller, [row])[0] : undefined
 }
 
 /** The entry, for whoever made it or may read the audit log that it stands in. */

@@ -76,11 +76,8 @@ export const fill = (text: string, ids: Readonly<Record<string, string>>): strin
 const filled = (json: unknown, ids: Readonly<Record<string, string>>): unknown =>
   json === undefined ? undefined : JSON.parse(fill(JSON.stringify(json), ids))
 
-export const callAs = (
-  { app, ids }: UndoWorld,
-  as: string,
-  [method, path, json]: Call,
-): Promise<Response> => app.call(method, fill(path, ids), { as, json: filled(json, ids) })
+export const callAs = ({ app, ids }: UndoWorld, as: string, [method, path, json]: Call): Promise<Response> =>
+  app.call(method, fill(path, ids), { as, json: filled(json, ids) })
 
 /** Makes a change that can be undone, and returns its entry. */
 export async function change(world: UndoWorld, call: Call, as = ADMIN): Promise<string> {

@@ -29,7 +29,7 @@ describe.each(CHANGES.map(([action, ...call]) => ({ action, call })))('$action',
 
     expect((await undo(world, again.entry)).status).toBe(200)
     expect(snapshot(world)).toEqual(before)
-    expect(action).toBe(rootAction(entry))
+    expect(rootAction(entry)).toBe(action)
   })
 })
 
