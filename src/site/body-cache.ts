@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts'
-import type { StoredBlob } from '../platform/blob-store.ts'
 import { streamOf } from '../http/stream-of.ts'
+import type { StoredBlob } from '../platform/blob-store.ts'
 
 /** Recently requested content, newest last; larger files are read from the disk each time. */
 const MAX_BYTES = 64 * 1024 * 1024

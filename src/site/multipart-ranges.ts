@@ -1,6 +1,6 @@
 import type { ByteRange } from '../domain/http-conditions.ts'
-import type { Kept } from './body-cache.ts'
 import { streamOf } from '../http/stream-of.ts'
+import type { Kept } from './body-cache.ts'
 import { withHeaders } from './with-headers.ts'
 
 /** `read` for a file in memory, else the parts as they are read. */

@@ -3,9 +3,9 @@
 
 const OPENED_BY = /Mac|iPhone|iPad/.test(navigator.platform) ? '⌘ K' : 'Ctrl K'
 const NAME = 'Find a page, a project or a command'
-const STORED = 'svc-recent'
+const RECENT_KEY = 'svc-recent'
 const MAX_RECENT = 20
-const SHOWN_MS = 4000
+const TOLD_MS = 4000
 
 const input = make('input', {
   type: 'text',
@@ -63,7 +63,7 @@ async function ask(signal) {
 // Without storage, as in some private windows, nothing is remembered.
 function recent() {
   try {
-    const stored = JSON.parse(localStorage.getItem(STORED) ?? '[]')
+    const stored = JSON.parse(localStorage.getItem(RECENT_KEY) ?? '[]')
     return Array.isArray(stored) ? stored.filter((id) => typeof id === 'string').slice(0, MAX_RECENT) : []
   } catch {
     return []
@@ -73,7 +73,7 @@ function recent() {
 function remember(id) {
   try {
     const ids = [id, ...recent().filter((other) => other !== id)]
-    localStorage.setItem(STORED, JSON.stringify(ids.slice(0, MAX_RECENT)))
+    localStorage.setItem(RECENT_KEY, JSON.stringify(ids.slice(0, MAX_RECENT)))
   } catch {}
 }
 
@@ -129,7 +129,7 @@ function send({ action, fields }) {
 function tell(text) {
   const note = make('p', { role: 'status', class: 'notice notice-good toast is-over' }, text)
   document.querySelector('main')?.prepend(note)
-  setTimeout(() => note.remove(), SHOWN_MS)
+  setTimeout(() => note.remove(), TOLD_MS)
 }
 
 const options = () => [...list.querySelectorAll('[role=option]')]
