@@ -19,11 +19,11 @@ import { rulePages } from './rules/rule-routes.ts'
 import { ruleSetPages } from './rules/rule-set-routes.ts'
 import { ruleTestPages } from './rules/rule-test-routes.ts'
 import { runsPages } from './rules/run-routes.ts'
-import { undoPages } from './undo/routes.ts'
 import { webhookPages } from './webhooks/routes.ts'
 import { keyPages } from './workspace/key-routes.ts'
 import { operationsPages } from './workspace/operations-routes.ts'
 import { workspacePages } from './workspace/routes.ts'
+import { undoPages } from './workspace/undo-routes.ts'
 
 /** Projects and the workspace. Each page needs the same access as the corresponding API call. */
 export const adminPages = (ctx: Context, explainer: Explainer) =>

@@ -24,8 +24,8 @@ import { framedFailure } from './frame/admin-failure.ts'
 import { withDiskNotice } from './frame/disk-notice.ts'
 import { failurePage, redirectTo, toSignIn } from './frame/page-request.ts'
 import { withTheme } from './frame/theme.ts'
+import { withUndoNotice } from './frame/undo-notice.ts'
 import { leadByName } from './projects/by-name.ts'
-import { withUndoNotice } from './undo/undo-notice.ts'
 
 type Pages = {
   /** The path below `/_svc/` that pages on every host post to. */

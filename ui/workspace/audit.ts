@@ -9,7 +9,7 @@ import { searchForm } from '../components/search-form.ts'
 import { type Column, table } from '../components/table.ts'
 import { time } from '../components/time.ts'
 import { queryText } from '../frame/project-request.ts'
-import { undoForm } from '../undo/undo-form.ts'
+import { undoForm } from '../frame/undo-form.ts'
 import { type WorkspacePageBase, workspaceFrame } from './frame.ts'
 
 /** Empty text does not filter. `from` and `to` are days. */

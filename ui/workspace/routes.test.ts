@@ -104,7 +104,7 @@ test('the people of a group are shown 50 a page, and removing one does not leave
   const { sqlite } = app.ctx.db
   for (let i = 0; i <= 50; i++) {
     const userId = `many${i}`
-    sqlite.run("INSERT INTO users VALUES (?, ?, NULL, 'member', NULL, 0, 0, 0)", [
+    sqlite.run("INSERT INTO users (id, email, role, created_at, updated_at) VALUES (?, ?, 'member', 0, 0)", [
       userId,
       `${userId}@example.com`,
     ])

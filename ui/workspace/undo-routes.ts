@@ -3,10 +3,10 @@ import type { Context } from '../../src/context.ts'
 import { safeRedirect } from '../../src/http/safe-redirect.ts'
 import { authorize } from '../../src/modules/auth/authorize.ts'
 import { type AuditEntry, undoEntry } from '../../src/modules/undo/service.ts'
+import { carryingChange } from '../frame/change-cookie.ts'
 import { UNREAD_BODY } from '../frame/form.ts'
 import { obeyOnce } from '../frame/obey-once.ts'
 import { decidedForm, seeOther } from '../frame/page-request.ts'
-import { carryingChange } from './change-cookie.ts'
 
 /** The buttons that undo: of the notice after a form, and of the audit log. */
 export const undoPages = (ctx: Context) =>
