@@ -21,6 +21,7 @@ import { type ProjectPageBase, projectFrame, projectHref } from '../frame/projec
 import type { Failed } from '../frame/project-request.ts'
 import { type AliasRulesProps, aliasRules } from './alias-rules.ts'
 import { aliasHref } from './aliases.ts'
+import { moveName } from './move-name.ts'
 import { endOf, previewActions, pullRequest } from './previews.ts'
 
 type AliasPageProps = ProjectPageBase & {
@@ -160,10 +161,6 @@ const historyColumns = (props: AliasPageProps): Column<HistoryView>[] => [
     },
   },
 ]
-
-/** As short as buttons want it; one that was deleted before there were numbers has none. */
-const moveName = ({ number, commitSha }: HistoryView): string =>
-  number === null ? commitSha.slice(0, 12) : `#${number}`
 
 function movedTo(projectId: string, { number, title, commitSha, exists }: HistoryView): Html {
   if (number === null) return html`${shortSha(commitSha)} <span class="muted">deleted</span>`

@@ -12,6 +12,8 @@ type ConfirmProps = {
   accessibleName?: string
   title: string
   text: Content
+  /** Where the form goes; the page itself unless given. */
+  action?: string
   /** The form's id, for inputs elsewhere on the page. */
   formId?: string
   /** The label of the button that confirms: a verb, never "OK". */
@@ -32,7 +34,7 @@ export const confirmDialog = (props: ConfirmProps, inputs: Content): Html => htm
       aria-label=${props.accessibleName}
     >${props.opener}</button>
     <div id=${props.id} class="dialog" popover role="dialog" aria-labelledby=${`${props.id}-title`}>
-      <form method="post" class="stack" id=${props.formId}>
+      <form method="post" action=${props.action} class="stack" id=${props.formId}>
         <h2 id=${`${props.id}-title`}>${props.title}</h2>
         <p>${props.text}</p>
         ${inputs}

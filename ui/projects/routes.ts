@@ -5,7 +5,12 @@ import { AppError } from '../../src/domain/errors.ts'
 import { isoTime } from '../../src/domain/iso-time.ts'
 import { createRateLimiter, type RateState } from '../../src/http/rate-limit.ts'
 import { listPreviews } from '../../src/modules/aliases/previews.ts'
-import { type AliasView, listAliases, productionAliases } from '../../src/modules/aliases/service.ts'
+import {
+  type AliasView,
+  historyOf,
+  listAliases,
+  productionAliases,
+} from '../../src/modules/aliases/service.ts'
 import { getProjectAnalytics } from '../../src/modules/analytics/service.ts'
 import { suspendedKeys } from '../../src/modules/api-keys/service.ts'
 import { type AttentionItem, attentionOf, listAttention } from '../../src/modules/attention/service.ts'
@@ -40,6 +45,7 @@ import {
   doneNotice,
   type Failed,
   type Intent,
+  type Looking,
   lookAt,
   submitForm,
   submitProjectForm,
@@ -47,7 +53,7 @@ import {
 import { projectHealth } from './health.ts'
 import { type HealthPoint, homePage, type ProjectRow } from './home.ts'
 import { type NewProjectPageProps, newProjectPage } from './new-project.ts'
-import { projectPage, type Visits } from './project.ts'
+import { isProduction, projectPage, type Visits } from './project.ts'
 
 /** The list of projects, a new one, its overview, and publishing to it. */
 export const projectPages = (ctx: Context) => {
@@ -212,6 +218,12 @@ const purgeIntent = (ctx: Context, id: string): Intent => ({
   },
 })
 
+/** Where `production` pointed, for those who may move it. */
+function historyToRollBack(ctx: Context, { grant, can }: Looking, aliases: readonly AliasView[]) {
+  const production = can.moveAliases ? aliases.find(isProduction) : undefined
+  return production === undefined ? [] : historyOf(ctx, grant, production.id)
+}
+
 async function showProject(ctx: Context, request: Request, id: string, failed?: Failed): Promise<Response> {
   const looking = lookAt(ctx, request, id)
   const { caller, grant, project } = looking
@@ -224,6 +236,7 @@ async function showProject(ctx: Context, request: Request, id: string, failed?: 
       ...looking,
       project: { ...project, url: visitUrlOf(ctx, request, project, primaryOf(ctx, project, aliases)) },
       aliases,
+      history: historyToRollBack(ctx, looking, aliases),
       aliasCount: pagination.total,
       previews: listPreviews(ctx, grant),
       refused: failed,
