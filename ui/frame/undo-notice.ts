@@ -25,13 +25,17 @@ function backOf(request: Request): string {
 }
 
 const TOAST = / toast" role="status">.*?<div class="notice-text">[\s\S]*?<\/div>/
+const END = '</div>'
 const MAIN = /<main class="content"[^>]*>/
 
 /** In the notice that says that the form succeeded, or in one of its own. */
 function withEntry(page: string, entry: AuditEntry, back: string): string {
   const action = undoForm(entry, { back })
-  const said = numbered(renderPart(html`<div class="notice-text">${entry.sentence}.</div>${action}`))
-  if (TOAST.test(page)) return page.replace(TOAST, (toast) => `${toast}${said}`)
+  if (TOAST.test(page)) {
+    const sentence = renderPart(html`<span>${entry.sentence}.</span>`)
+    const button = numbered(renderPart(action))
+    return page.replace(TOAST, (toast) => `${toast.slice(0, -END.length)} ${sentence}${END}${button}`)
+  }
   const own = notice({ tone: 'good', live: true, isToast: true, message: `${entry.sentence}.`, action })
   return page.replace(MAIN, (main) => `${main}${numbered(renderPart(own))}`)
 }
