@@ -1,8 +1,9 @@
-import { existsSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 
 /**
- * npm test: types, lint, every test, the executable, and the browser's journeys on it. Ends with `N passed, N failed`.
+ * npm test: types, lint, every test, the executable, and the browser's journeys on it. Ends with the files that
+ * took longest and `N passed, N failed`.
  * `npm test -- PATTERN …` runs only the tests whose file matches, without the rest. `npm run test:long` (`--long`) runs
  * the property tests, `npm run test:crash` (`--crash`) those that kill the server, both in all their rounds.
  */
@@ -10,6 +11,9 @@ const root = join(import.meta.dir, '..')
 const LONG_RUNS: Record<string, string> = { '--long': '.property.test.', '--crash': 'crash.process.test.' }
 const TESTED = ['src', 'ui', 'migrations', 'scripts']
 const SHELL = 'chromium-headless-shell'
+const REPORTS = join(root, 'test-results')
+/** How many files are named at the end. */
+const SLOWEST = 5
 const args = Bun.argv.slice(2)
 const isLong = args.some((arg) => arg in LONG_RUNS)
 const only = args.map((arg) => LONG_RUNS[arg] ?? arg)
@@ -19,12 +23,7 @@ type Step = { name: string; run: () => Promise<Count> }
 
 const steps: Step[] =
   only.length > 0
-    ? [
-        ...(isLong
-          ? [{ name: 'executable', run: () => command([process.execPath, 'scripts/build.ts']) }]
-          : []),
-        { name: 'tests', run: () => unitTests(only) },
-      ]
+    ? [...(isLong ? [{ name: 'executable', run: build }] : []), { name: 'tests', run: () => unitTests(only) }]
     : [
         ...['tsconfig.json', 'scripts/tsconfig.node.json', 'ui/tsconfig.browser.json'].map((project) => ({
           name: `types of ${project}`,
@@ -34,11 +33,13 @@ const steps: Step[] =
           name: 'lint',
           run: () => command(['node_modules/.bin/biome', 'check', '--error-on-warnings', '.']),
         },
-        { name: 'executable', run: () => command([process.execPath, 'scripts/build.ts']) },
+        { name: 'executable', run: build },
         { name: 'tests', run: () => unitTests([]) },
         { name: 'browser', run: browserTests },
       ]
 
+let isBuilt = false
+const durations: { file: string; ms: number }[] = []
 const total: Count = { passed: 0, failed: 0 }
 const failures: string[] = []
 for (const { name, run } of steps) {
@@ -50,6 +51,8 @@ for (const { name, run } of steps) {
     `${name}: ${passed} passed, ${failed} failed (${Math.round((performance.now() - startedAt) / 1000)} s)`,
   )
 }
+for (const { file, ms } of durations.sort((a, b) => b.ms - a.ms).slice(0, SLOWEST))
+  console.log(`slow: ${file} ${Math.round(ms / 1000)} s`)
 // Once more at the end: who reads a long output reads its last lines.
 for (const failure of failures) console.log(failure)
 console.log(`${total.passed} passed, ${total.failed} failed`)
@@ -62,7 +65,16 @@ async function command(argv: string[]): Promise<Count> {
   return exitCode === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 }
 }
 
+async function build(): Promise<Count> {
+  const count = await command([process.execPath, 'scripts/build.ts'])
+  isBuilt = count.failed === 0
+  return count
+}
+
 async function unitTests(patterns: string[]): Promise<Count> {
+  const report = join(REPORTS, 'units.xml')
+  mkdirSync(REPORTS, { recursive: true })
+  rmSync(report, { force: true })
   const { exitCode, output } = await capture(
     [
       process.execPath,
@@ -70,17 +82,24 @@ async function unitTests(patterns: string[]): Promise<Count> {
       // bunfig.toml has no place for it, and what a preloaded file sets holds for the first file of tests alone.
       '--timeout',
       isLong ? '3600000' : '60000',
-      // A file at a time on each core. The files of a worker share their modules, as those of one process do.
-      ...(isLong ? [] : [`--parallel=${navigator.hardwareConcurrency}`, '--no-isolate']),
+      // A file at a time on each core, and one more: some files mostly wait, for a lock, a silence, an answer that never
+      // comes. The files of a worker share their modules, as those of one process do.
+      ...(isLong ? [] : [`--parallel=${navigator.hardwareConcurrency + 1}`, '--no-isolate']),
       ...(patterns.length > 0 ? patterns : TESTED),
       // They need a real store and cache: `npm run test:store`.
       '--path-ignore-patterns',
       '**/*.store.test.ts',
+      '--reporter=junit',
+      `--reporter-outfile=${report}`,
     ],
-    isLong ? { SVC_TEST_LONG: '1' } : {},
+    {
+      ...(isLong ? { SVC_TEST_LONG: '1' } : {}),
+      ...(isBuilt ? { SVC_TEST_EXECUTABLE: join(root, 'dist/svc') } : {}),
+    },
   )
   console.log(output)
   failures.push(...failedTests(output))
+  durations.push(...(await unitDurations(report)))
   const count = {
     passed: lastNumber(output, /^\s*(\d+) pass$/gm),
     failed: lastNumber(output, /^\s*(\d+) fail$/gm),
@@ -91,6 +110,7 @@ async function unitTests(patterns: string[]): Promise<Count> {
 
 async function browserTests(): Promise<Count> {
   await installBrowser()
+  const results = join(REPORTS, 'results.json')
   const argv = [
     'node_modules/.bin/playwright',
     'test',
@@ -99,14 +119,18 @@ async function browserTests(): Promise<Count> {
     '--reporter=list,json',
   ]
   const { exitCode, output } = await capture(argv, {
-    PLAYWRIGHT_JSON_OUTPUT_NAME: join(root, 'test-results/results.json'),
+    PLAYWRIGHT_JSON_OUTPUT_NAME: results,
     SVC_BUN: process.execPath,
   })
   console.log(output)
-  const report: { stats?: { expected: number; unexpected: number; flaky: number; skipped: number } } =
-    await Bun.file(join(root, 'test-results/results.json'))
-      .json()
-      .catch(() => ({}))
+  const report: {
+    suites?: (Suite & { file: string })[]
+    stats?: { expected: number; unexpected: number; flaky: number; skipped: number }
+  } = await Bun.file(results)
+    .json()
+    .catch(() => ({}))
+  for (const suite of report.suites ?? [])
+    durations.push({ file: `ui/e2e/${suite.file}`, ms: browserMs(suite) })
   const { expected = 0, unexpected = 0, flaky = 0, skipped = 0 } = report.stats ?? {}
   const failed = unexpected + flaky + skipped
   return { passed: expected, failed: exitCode !== 0 && failed === 0 ? 1 : failed }
@@ -126,6 +150,26 @@ async function installBrowser(): Promise<void> {
   })
   if (exitCode !== 0) console.log(`${output}\nInstall chromium, or name one with SVC_CHROMIUM.`)
 }
+
+async function unitDurations(report: string): Promise<typeof durations> {
+  const text = await Bun.file(report)
+    .text()
+    .catch(() => '')
+  const suites = text.matchAll(/<testsuite name="([^"]+)" file="\1" .*?time="([\d.]+)"/g)
+  return [...suites].map(([, file = '', seconds]) => ({ file, ms: Number(seconds) * 1000 }))
+}
+
+/** A file or a `describe` in it. */
+type Suite = {
+  suites?: Suite[]
+  specs: { tests: { results: { duration: number }[] }[] }[]
+}
+
+const browserMs = ({ suites = [], specs }: Suite): number =>
+  suites.reduce((ms, suite) => ms + browserMs(suite), 0) +
+  specs
+    .flatMap(({ tests }) => tests.flatMap(({ results }) => results))
+    .reduce((ms, { duration }) => ms + duration, 0)
 
 /** Output of both streams, in the order it came. */
 async function capture(

@@ -9,6 +9,7 @@ const commands: Commands = {
   serve: async () => (await import('./cli/serve.ts')).serveCommand,
   deploy: async () => (await import('./cli/deploy.ts')).deployCommand,
   list: async () => (await import('./cli/list.ts')).listCommand,
+  compare: async () => (await import('./cli/compare.ts')).compareCommand,
   rollback: async () => (await import('./cli/rollback.ts')).rollbackCommand,
   alias: async () => (await import('./cli/alias.ts')).aliasCommand,
   preview: async () => (await import('./cli/preview.ts')).previewCommand,

@@ -59,6 +59,8 @@ const TABLE: [route: string, who: Who][] = [
   ['POST /projects/:id/deployments/:deploymentId', 'contributor'],
   ['GET /projects/:id/deployments/:deploymentId/report', 'viewer'],
   ['GET /projects/:id/deployments/:deploymentId/files', 'viewer'],
+  ['GET /projects/:id/compare', 'viewer'],
+  ['GET /projects/:id/compare/file', 'viewer'],
   ['GET /projects/:id/aliases', 'viewer'],
   ['POST /projects/:id/aliases', 'contributor'],
   ['GET /projects/:id/aliases/:aliasId', 'viewer'],

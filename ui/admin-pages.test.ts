@@ -94,7 +94,7 @@ describe('the list of projects', () => {
 })
 
 describe('a new project', () => {
-  const fields = { intent: 'create-project', owner: 'grace', name: 'notes', displayName: '' }
+  const fields = { intent: 'create-project', owner: 'grace', repo: 'notes' }
 
   test('is created by its form, which leads to its page', async () => {
     const answer = await browser.submit('/projects/new', fields, { as: USER })
@@ -108,23 +108,23 @@ describe('a new project', () => {
   })
 
   test('reports errors and keeps what was typed', async () => {
-    const taken = await browser.submit('/projects/new', { ...fields, displayName: 'Mine' }, { as: USER })
+    const taken = await browser.submit('/projects/new', { ...fields, isPublic: 'true' }, { as: USER })
     expect(taken.status).toBe(409)
     expect(await taken.text()).toContain('grace/notes already exists')
     const bad = await browser.submit(
       '/projects/new',
-      { ...fields, name: 'web site', isPublic: 'true' },
+      { ...fields, repo: 'web site', isPublic: 'true' },
       { as: USER },
     )
     const html = await bad.text()
     expect(bad.status).toBe(400)
-    expect(html).toContain('id="name-error"')
+    expect(html).toContain('id="repo-error"')
     expect(html).toContain('value="web site"')
     expect(html).toMatch(/name="isPublic"[^>]*checked/)
   })
 
   test('is not for members', async () => {
-    const answer = await browser.submit('/projects/new', { ...fields, name: 'other' }, { as: MEMBER })
+    const answer = await browser.submit('/projects/new', { ...fields, repo: 'other' }, { as: MEMBER })
     expect(answer.status).toBe(403)
     expect(await answer.text()).toContain('Members cannot create projects')
   })

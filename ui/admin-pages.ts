@@ -3,6 +3,7 @@ import type { Context } from '../src/context.ts'
 import type { Explainer } from '../src/modules/explain/service.ts'
 import { aliasPages } from './aliases/routes.ts'
 import { commandPages } from './commands/routes.ts'
+import { comparePages } from './compare/routes.ts'
 import { recordPages } from './data/record-routes.ts'
 import { dataPages } from './data/routes.ts'
 import { deploymentPages } from './deployments/routes.ts'
@@ -10,6 +11,7 @@ import { domainPages } from './domains/routes.ts'
 import { trafficPages } from './domains/traffic-routes.ts'
 import { peoplePages } from './people/routes.ts'
 import { insightPages } from './projects/insight-routes.ts'
+import { publishPages } from './projects/publish-routes.ts'
 import { projectPages } from './projects/routes.ts'
 import { settingsPages } from './projects/settings-routes.ts'
 import { releasePages } from './releases/routes.ts'
@@ -29,9 +31,11 @@ import { undoPages } from './workspace/undo-routes.ts'
 export const adminPages = (ctx: Context, explainer: Explainer) =>
   new Elysia()
     .use(commandPages(ctx))
+    .use(publishPages(ctx))
     .use(projectPages(ctx))
     .use(insightPages(ctx))
     .use(deploymentPages(ctx))
+    .use(comparePages(ctx))
     .use(aliasPages(ctx))
     .use(rulesPages(ctx))
     .use(rulePages(ctx))

@@ -20,6 +20,9 @@ const TABLE: [route: string, fields?: Record<string, string>][] = [
   ['POST /projects/:id/deployments/:deploymentId', { intent: 'delete' }],
   ['GET /projects/:id/deployments/:deploymentId/report'],
   ['GET /projects/:id/deployments/:deploymentId/files'],
+  ['GET /projects/:id/compare?from=:deploymentId'],
+  ['GET /projects/:id/compare?to=:deploymentId'],
+  ['GET /projects/:id/compare/file?from=:deploymentId&path=index.html'],
   ['GET /projects/:id/deployments/:deploymentId/files?path=index.html'],
 
   ['GET /projects/:id/aliases/:aliasId'],

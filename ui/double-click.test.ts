@@ -97,7 +97,7 @@ describe('two clicks before the first response and one after it create or delete
     const [first = [], ...others] = [...(await Promise.all([publish(), publish()])), await publish()].map(
       redirectOf,
     )
-    expect(String(first)).toContain('?done=published')
+    expect(String(first)).toContain('/publish?published=')
     expect(others).toEqual([first, first])
     expect(countOf('deployments')).toBe(before + 1)
   })

@@ -3,8 +3,11 @@ import { CommandFailure } from './command.ts'
 /** Far more than any answer of the API; a push has 16 MiB at most. */
 const MAX_BYTES = 64 * 1024 * 1024
 
+export const textOfAnswer = async (response: Response): Promise<string> =>
+  new TextDecoder().decode(await bytesOfAnswer(response))
+
 /** The whole body. Throws a `CommandFailure` once it is larger than any answer of svc, because it might never end. */
-export async function textOfAnswer(response: Response): Promise<string> {
+export async function bytesOfAnswer(response: Response): Promise<Uint8Array> {
   const pieces: Uint8Array[] = []
   let bytes = 0
   for await (const piece of response.body ?? []) {
@@ -15,5 +18,5 @@ export async function textOfAnswer(response: Response): Promise<string> {
       )
     pieces.push(piece)
   }
-  return new TextDecoder().decode(Buffer.concat(pieces))
+  return Buffer.concat(pieces)
 }

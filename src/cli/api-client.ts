@@ -2,7 +2,7 @@ import { messageOf } from '../domain/errors.ts'
 import { parseHttpDate } from '../domain/http-date.ts'
 import { isRecord } from '../domain/is-record.ts'
 import { parseRetryAfter } from '../domain/retry-after.ts'
-import { textOfAnswer } from './answer-text.ts'
+import { bytesOfAnswer } from './answer-text.ts'
 import { CommandFailure, EXIT, type Io, printable, UsageError } from './command.ts'
 import { type HttpProxy, proxyFor } from './proxy.ts'
 import { unreachableReason } from './unreachable.ts'
@@ -69,6 +69,8 @@ export type Connection = {
 /** One request per call; `retrying` repeats it. Answers are parsed JSON, undefined where there is none (204). */
 export type ApiClient = {
   json(method: Method, path: string, body?: unknown, timeoutMs?: number): Promise<unknown>
+  /** What is no JSON. */
+  bytes(path: string): Promise<Uint8Array>
   /** Streams with backpressure. An error thrown by the stream is rethrown, and the request stays unfinished. */
   send(method: Method, path: string, body: StreamedBody): Promise<unknown>
 }
@@ -84,7 +86,9 @@ export function apiClient(options: Connection): ApiClient {
     options.apiKey === null ? {} : { 'x-api-key': parseApiKey(options.apiKey) }
   const proxy = proxyFor(base, options.env)
   const trust = options.ca ? { tls: { ca: [...options.ca] } } : {}
-  const call = (method: Method, path: string, init: RequestInit) =>
+  const call = async (method: Method, path: string, init: RequestInit) =>
+    jsonOf(await answerTo(method, path, init), proxy)
+  const answerTo = (method: Method, path: string, init: RequestInit) =>
     request(`${base}${path}`, proxy, {
       ...init,
       ...trust,
@@ -106,6 +110,8 @@ export function apiClient(options: Connection): ApiClient {
           ? {}
           : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
       }),
+    bytes: async (path) =>
+      bytesOf(await answerTo('GET', path, { signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS) }), proxy),
     send: (method, path, { contentType, body, signal }) =>
       call(method, path, {
         body: body ?? new Uint8Array(0),
@@ -131,16 +137,29 @@ function parseApiKey(text: string): string {
   return key
 }
 
-async function request(url: string, proxy: HttpProxy | undefined, init: RequestInit): Promise<unknown> {
-  const { response, text } = await fetched(url, proxy, init, async (response) => ({
-    response,
-    text: await textOfAnswer(response),
-  }))
+type Answer = { response: Response; bytes: Uint8Array }
+
+const request = (url: string, proxy: HttpProxy | undefined, init: RequestInit): Promise<Answer> =>
+  fetched(url, proxy, init, async (response) => ({ response, bytes: await bytesOfAnswer(response) }))
+
+/** Something that answers everything with a page is no svc. */
+function bytesOf(answer: Answer, proxy: HttpProxy | undefined): Uint8Array {
+  const type = answer.response.headers.get('content-type') ?? ''
+  if (answer.response.ok && !type.startsWith('text/html')) return answer.bytes
+  throw failureOf(answer.response, parseJson(new TextDecoder().decode(answer.bytes)), proxy)
+}
+
+function jsonOf({ response, bytes }: Answer, proxy: HttpProxy | undefined): unknown {
+  const text = new TextDecoder().decode(bytes)
   const json = parseJson(text)
   if (response.ok && (json !== undefined || text === '')) return json
-  if (proxy !== undefined && response.status === 407) throw new ProxyFailed(proxy, WANTS_A_PASSWORD)
-  throw new ApiFailure(failedAnswer(response, json, proxy))
+  throw failureOf(response, json, proxy)
 }
+
+const failureOf = (response: Response, json: unknown, proxy: HttpProxy | undefined): CommandFailure =>
+  proxy !== undefined && response.status === 407
+    ? new ProxyFailed(proxy, WANTS_A_PASSWORD)
+    : new ApiFailure(failedAnswer(response, json, proxy))
 
 /** What `read` makes of the answer. Throws a `CommandFailure` that says whether the server or the proxy is in trouble. */
 export async function fetched<T>(

@@ -10,7 +10,7 @@ export const EXIT = { ok: 0, failed: 1, usage: 2, unreachable: 3, locked: 75, ba
 /** The outside world of a command. `io.ts` makes the real one; tests bring their own. */
 export type Io = {
   /** `put` writes without blocking this thread, and may drop output that nobody reads. */
-  stdout: { write(text: string): void; put: Put }
+  stdout: { write(text: string | Uint8Array): void; put: Put }
   stderr: { write(text: string): void }
   /** Reads one line, without its line end and without echo on a terminal. Undefined at the end of input. */
   readPassword(prompt: string): Promise<string | undefined>

@@ -44,8 +44,8 @@ const putAside = (fd: number, bytes: Uint8Array): Promise<number> =>
   })
 
 /** Writes synchronously, so that nothing is cut off when the process ends. A reader that left is no error. */
-function writeAll(fd: number, text: string): void {
-  const bytes = new TextEncoder().encode(text)
+function writeAll(fd: number, text: string | Uint8Array): void {
+  const bytes = typeof text === 'string' ? new TextEncoder().encode(text) : text
   let written = 0
   while (written < bytes.length) {
     try {

@@ -66,7 +66,7 @@ const CONTROLS = /[\x00-\x08\x0b\x0e-\x1f\x7f]/
 const LATE_CONTROLS = /\xc2[\x80-\x9f]/
 
 /** Leaves out the first bytes of a character that goes on behind; undefined if they begin none. */
-function withoutCutEnd(bytes: Uint8Array): Uint8Array | undefined {
+export function withoutCutEnd(bytes: Uint8Array): Uint8Array | undefined {
   const last = bytes.subarray(-3)
   const start = last.findLastIndex((byte) => !isContinuation(byte))
   const begun = last.subarray(Math.max(start, 0))

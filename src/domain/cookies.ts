@@ -13,10 +13,14 @@ const PASSING_COOKIES: readonly PassingCookie[] = ['svcOidc', 'svcBrowser']
 /** Over HTTPS no other host can set a cookie of that name. RFC 6265bis §4.1.3.2, contract 12.7. */
 const passingName = (name: PassingCookie, isSecure: boolean): string => (isSecure ? `__Host-${name}` : name)
 
+/** How a person wants to see what changed in a file. contract 17.4. */
+export const COMPARE_VIEW_COOKIE = 'svc_compare_view'
+
 /** Our own cookies, which are never forwarded to backends. */
 export const OWN_COOKIES: readonly string[] = [
   ...SESSION_COOKIES,
   DEVICE_COOKIE,
+  COMPARE_VIEW_COOKIE,
   ...PASSING_COOKIES.flatMap((name) => [passingName(name, false), passingName(name, true)]),
 ]
 

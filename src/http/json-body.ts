@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import type { Context } from '../context.ts'
 import { AppError } from '../domain/errors.ts'
+import { requireObjects } from './body-shapes.ts'
 import { readBody } from './held-body.ts'
 import { parseStorableJson } from './parse-json.ts'
 
@@ -12,7 +13,11 @@ export const MAX_SYNC_BYTES = 16 * 1024 * 1024
  * For routes without a guard. Routes with one read the body after it (`readJson`), so that a stranger's is never read.
  */
 export const jsonBody = (ctx: Context) =>
-  new Elysia({ name: 'http/json-body' }).onParse({ as: 'scoped' }, ({ request }) => readJson(ctx, request))
+  new Elysia({ name: 'http/json-body' })
+    .onParse({ as: 'scoped' }, ({ request }) => readJson(ctx, request))
+    .onTransform({ as: 'scoped' }, ({ request, route, body }) =>
+      requireObjects(ctx, { request, route, body }),
+    )
 
 /** Reads a JSON body and enforces the limit while reading. Undefined if there is none. */
 export async function readJson(ctx: Context, request: Request, maxBytes = MAX_JSON_BYTES): Promise<unknown> {

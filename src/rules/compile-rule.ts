@@ -80,13 +80,15 @@ export const RULE_KEYS: Readonly<Record<string, Check>> = {
 type RuleSet = {
   files: SetFiles
   schemas: ReadonlyMap<string, KnownSchema>
+  /** The rule stands alone, in place of one of a set: its schemas are those of a project. */
+  isOfProject?: boolean
   problems: Problem[]
   warnings: Problem[]
 }
 
 /** Compiles one rule file; returns nothing if it is too broken to continue. Adds to `problems` and `warnings`. */
 export async function compileRule(
-  { files, schemas, problems, warnings }: RuleSet,
+  { files, schemas, isOfProject = false, problems, warnings }: RuleSet,
   path: string,
   yaml: YamlFile,
 ): Promise<RuleSource[]> {
@@ -101,6 +103,8 @@ export async function compileRule(
     problems.push(...checker.problems)
     return []
   }
+  if (isOfProject && given['pathPattern'] === undefined)
+    checker.report([], 'pathPattern is required: a path, such as /api/*')
   checkKind(given, read.route, checker)
   checkSource(given, read.route, checker)
   const headerConfig = checkHeaders(given['headerConfig'], checker)
@@ -109,7 +113,7 @@ export async function compileRule(
   const pipeline =
     given['pipeline'] === undefined
       ? undefined
-      : await readPipeline({ files, folder, checker, codeProblems, schemas }, given['pipeline'])
+      : await readPipeline({ files, folder, checker, codeProblems, schemas, isOfProject }, given['pipeline'])
   problems.push(...checker.problems, ...codeProblems)
   warnings.push(...checker.warnings)
   const rule = ruleOf(given, read.route, headerConfig, pipeline)

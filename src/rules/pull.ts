@@ -32,7 +32,7 @@ export function layOutSet(set: ServerSet, known: ReadonlyMap<string, string> = n
   for (const [index, rule] of sorted.entries()) {
     const path = known.get(identityOf(rule)) ?? freePath(rule, texts)
     const coded = takeOutCode(rule, path, texts, owners)
-    const text = yamlOf(fileOf(coded, index, path))
+    const text = yamlOf(ruleFile(coded, { index, folder: path.split('/').slice(1, -1).join('/') }))
     if (Buffer.byteLength(text) > MAX_FILE_BYTES)
       notes.push(`${path} has more than 1 MiB: it cannot be read back`)
     texts.set(path, text)
@@ -68,19 +68,26 @@ function freePath(rule: ServerRule, texts: ReadonlyMap<string, string>): string 
   }
 }
 
-/** The rule as a file has it, without settings that equal their defaults. */
-function fileOf(rule: ServerRule, index: number, path: string): Record<string, unknown> {
-  const plain = completed({ pathPattern: rule.pathPattern, proxyType: rule.proxyType }, index)
+/**
+ * The rule as a file has it, without settings that equal their defaults. `place`: which file of a set it is, whose folder
+ * says the path, and whose index the order.
+ */
+export function ruleFile(
+  rule: ServerRule,
+  place?: { index: number; folder: string },
+): Record<string, unknown> {
+  const plain = completed({ pathPattern: rule.pathPattern, proxyType: rule.proxyType }, place?.index ?? 0)
   const differing = (keys: (keyof ServerRule)[]) =>
     Object.fromEntries(
       keys.flatMap((key) => (rule[key] === plain[key] || rule[key] === null ? [] : [[key, rule[key]]])),
     )
-  const folder = path.split('/').slice(1, -1).join('/')
+  const isSaid = place !== undefined && folderOfPattern(rule.pathPattern) === place.folder
   return {
     ...given({ description: rule.description }),
-    ...(folderOfPattern(rule.pathPattern) === folder ? {} : { pathPattern: rule.pathPattern }),
+    ...(isSaid ? {} : { pathPattern: rule.pathPattern }),
     ...given({ methods: rule.methods }),
-    ...differing(['order', 'timeout', 'isEnabled', 'debugEnabled']),
+    ...(place === undefined ? { order: rule.order } : differing(['order'])),
+    ...differing(['timeout', 'isEnabled', 'debugEnabled']),
     ...(rule.proxyType === 'redirect' ? redirectFile(rule) : proxyFile(rule, differing)),
     ...(rule.pipelineConfig ? { pipeline: pipelineFile(rule.pipelineConfig) } : {}),
   }
@@ -172,4 +179,5 @@ function plainField(field: unknown): unknown {
 const given = (values: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined && value !== null))
 
-const yamlOf = (value: unknown): string => stringify(value, { lineWidth: 0, aliasDuplicateObjects: false })
+export const yamlOf = (value: unknown): string =>
+  stringify(value, { lineWidth: 0, aliasDuplicateObjects: false })

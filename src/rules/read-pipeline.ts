@@ -38,6 +38,8 @@ type RuleFile = {
   codeProblems: Problem[]
   /** The schemas of the set, by the names that steps use. */
   schemas: ReadonlyMap<string, KnownSchema>
+  /** The schemas are those of a project, which steps may also name by their ids. */
+  isOfProject: boolean
 }
 
 /**
@@ -131,14 +133,27 @@ async function readCode(
 /** Stands in for code that has been reported already, so that nothing else is said about it. */
 const NO_CODE = { code: 'function handler() {}' }
 
-/** spec: a name resolved to the schema file, never a UUID. */
-function resolveSchema(
+/** Warns about one that the project does not have: it may be made before the rule is saved. */
+function checkSchemaOfProject(
   { checker, schemas }: RuleFile,
   config: Record<string, unknown>,
   path: Path,
-): Record<string, unknown> {
+): void {
   const { schemaId } = config
-  if (schemaId === undefined) return config
+  if (typeof schemaId !== 'string') return
+  const name = schemaId.startsWith(SCHEMA_BY_NAME) ? schemaId.slice(SCHEMA_BY_NAME.length) : schemaId
+  const schema = schemas.get(name)
+  const at = [...path, 'config', 'schemaId']
+  if (schema === undefined) checker.warn(at, `${label(at)}names no schema of this project: ${name}`)
+  else checkFieldNames(schema, config, [...path, 'config'], checker)
+}
+
+/** spec: a name resolved to the schema file, never a UUID. */
+function resolveSchema(file: RuleFile, config: Record<string, unknown>, path: Path): Record<string, unknown> {
+  const { checker, schemas } = file
+  const { schemaId } = config
+  if (file.isOfProject) checkSchemaOfProject(file, config, path)
+  if (file.isOfProject || schemaId === undefined) return config
   const at = [...path, 'config', 'schemaId']
   const known = [...new Set([...schemas.values()].map(({ name }) => name))].join(', ') || 'none'
   if (typeof schemaId !== 'string' || !schemaId.startsWith(SCHEMA_BY_NAME)) {

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { type Flavor, type Forge, startForge } from '../cli/testing/forge-server.ts'
 import { type Pipeline, runGitlab } from '../cli/testing/run-gitlab.ts'
 import { runShell, runWorkflow, type WorkflowJob } from '../cli/testing/run-workflow.ts'
+import { programWith } from '../testing/program.ts'
 import { makeDataDir, runSvc, type ServerProcess, startServer } from '../testing/server-process.ts'
 
 /** The files of docs/ci.md and of the example, run as they stand there: from open to push to close. contract 16 §2. */
@@ -28,7 +29,7 @@ beforeAll(async () => {
   const bin = join(work, 'bin')
   mkdirSync(bin)
   const svc = join(bin, 'svc')
-  writeFileSync(svc, `#!/bin/sh\nexec ${process.execPath} ${join(ROOT, 'src/main.ts')} "$@"\n`)
+  writeFileSync(svc, `#!/bin/sh\nexec ${programWith().join(' ')} "$@"\n`)
   chmodSync(svc, 0o755)
 })
 afterAll(async () => {

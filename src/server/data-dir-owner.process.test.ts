@@ -1,6 +1,16 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
-import { chmodSync, chownSync, existsSync, lstatSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+} from 'node:fs'
 import { join, relative } from 'node:path'
+import { EXECUTABLE, programWith } from '../testing/program.ts'
 import { makeDataDir, runSvc, type ServerProcess, startServer } from '../testing/server-process.ts'
 import { until } from '../testing/until.ts'
 
@@ -12,6 +22,7 @@ const program = makeDataDir()
 beforeAll(() => {
   if (!isRoot) return
   chmodSync(program.path, 0o755)
+  if (EXECUTABLE !== undefined) return copyFileSync(EXECUTABLE, join(program.path, 'svc'))
   const outfile = relative(ROOT, join(program.path, 'svc'))
   const built = Bun.spawnSync([process.execPath, 'scripts/build.ts', '--outfile', outfile], { cwd: ROOT })
   if (built.exitCode !== 0) throw new Error(built.stderr.toString())
@@ -50,10 +61,11 @@ const wrong = (folder: string): string[] =>
 
 const svc = (path: string, args: readonly string[], before: readonly string[] = []) =>
   runSvc([...args, '--data-dir', path], { stdin: 'correct horse battery\n', before })
-/** Runs the executable in place of the sources, which may lie in a folder that is not for nobody. */
+/** Runs the executable in place of a program that may lie in a folder that is not for nobody. */
 const asNobody = [
   ...['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'],
-  ...['sh', '-c', 'cd / && program=$1 && shift 3 && exec "$program" "$@"', 'sh', join(program.path, 'svc')],
+  ...['sh', '-c', `cd / && program=$1 && shift ${1 + programWith().length} && exec "$program" "$@"`],
+  ...['sh', join(program.path, 'svc')],
 ]
 const withoutChown = ['setpriv', '--bounding-set=-chown', '--inh-caps=-chown']
 const CHOWN = `chown -R ${NOBODY}:${NOBODY} `

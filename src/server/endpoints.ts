@@ -11,6 +11,7 @@ import { badHostPage, noSitePage, notFoundPage, unprovenDomainPage } from '../..
 import type { Context } from '../context.ts'
 import { AppError } from '../domain/errors.ts'
 import type { Arrival } from '../http/arrival.ts'
+import { keepBodySchemas } from '../http/body-shapes.ts'
 import { apiDocs, withExplorer } from '../http/docs.ts'
 import { elysiaOptions } from '../http/elysia-options.ts'
 import { errorResponse, toAppError } from '../http/error-response.ts'
@@ -30,6 +31,7 @@ import { callbackRoute } from '../modules/auth/handover/routes.ts'
 import { authRoutes } from '../modules/auth/routes.ts'
 import { backupRoutes } from '../modules/backups/routes.ts'
 import { cdnRoutes, purgeRoutes } from '../modules/cdn/routes.ts'
+import { compareRoutes } from '../modules/compare/routes.ts'
 import { deploymentRoutes, numberedDeploymentRoutes } from '../modules/deployments/routes.ts'
 import { deploymentUploadRoutes } from '../modules/deployments/upload/routes.ts'
 import { domainRoutes } from '../modules/domains/routes.ts'
@@ -52,6 +54,7 @@ import { siteEngine } from '../modules/releases/site-port.ts'
 import { reportRoutes } from '../modules/reports/routes.ts'
 import { retentionRoutes } from '../modules/retention/routes.ts'
 import { ruleSetHistoryRoutes, ruleSetRoutes } from '../modules/rule-sets/routes.ts'
+import { ruleTextRoutes } from '../modules/rule-texts/routes.ts'
 import { runRoutes } from '../modules/runs/routes.ts'
 import { schemaRoutes } from '../modules/schemas/routes.ts'
 import { secretRoutes } from '../modules/secrets/routes.ts'
@@ -61,8 +64,10 @@ import { storageRoutes } from '../modules/storage/routes.ts'
 import { trafficRoutes } from '../modules/traffic/routes.ts'
 import { userRoutes } from '../modules/users/routes.ts'
 import { projectWebhookRoutes, webhookRoutes } from '../modules/webhooks/routes.ts'
+import { ruleTexts } from '../rules/rule-texts.ts'
 import { askableAlias, askableHost } from '../site/askable-site.ts'
 import { explain, projectOfUrl } from '../site/explain.ts'
+import { serveContent } from '../site/serve-content.ts'
 import { type ApiDoor, createApiDoor } from './api-door.ts'
 import type { Endpoints } from './route-request.ts'
 
@@ -138,7 +143,13 @@ export const explainerOf = (ctx: Context, isApiRoute: (path: string) => boolean)
 })
 
 /** Every API route; the access test walks `routes`. `isApiRoute` is the door's lookup built from them. */
-export const createApi = (ctx: Context, isApiRoute: (path: string) => boolean = () => false): AnyElysia =>
+export function createApi(ctx: Context, isApiRoute: (path: string) => boolean = () => false): AnyElysia {
+  const api = allRoutes(ctx, isApiRoute)
+  keepBodySchemas(ctx, api.routes)
+  return api
+}
+
+const allRoutes = (ctx: Context, isApiRoute: (path: string) => boolean): AnyElysia =>
   // Deliberately untyped: the combined type of all routes is too large for the compiler, and unused.
   (new Elysia(elysiaOptions(ctx)) as AnyElysia)
     .use(errorResponses(ctx))
@@ -153,6 +164,7 @@ export const createApi = (ctx: Context, isApiRoute: (path: string) => boolean = 
     .use(noticeRoutes(ctx))
     .use(projectRoutes(ctx))
     .use(proxyRuleRoutes(ctx))
+    .use(ruleTextRoutes(ctx, ruleTexts))
     .use(ruleSetRoutes(ctx))
     .use(ruleSetHistoryRoutes(ctx))
     .use(domainRoutes(ctx))
@@ -194,6 +206,7 @@ export const createApi = (ctx: Context, isApiRoute: (path: string) => boolean = 
 const publishingRoutes = (ctx: Context): AnyElysia =>
   (new Elysia() as AnyElysia)
     .use(deploymentRoutes(ctx))
+    .use(compareRoutes(ctx, serveContent))
     .use(numberedDeploymentRoutes(ctx))
     .use(reportRoutes(ctx))
     .use(deploymentUploadRoutes(ctx))

@@ -3,7 +3,8 @@ import type { Context } from '../context.ts'
 import { AppError } from '../domain/errors.ts'
 import { changeAlias, deleteAlias, getAlias, historyOf } from '../modules/aliases/service.ts'
 import { type Grant, operatorGrant } from '../modules/auth/authorize.ts'
-import { compareDeployments, getFileDetail, listFolder } from '../modules/deployments/browse.ts'
+import { compareDeployments, differencesBetween } from '../modules/compare/service.ts'
+import { getFileDetail, listFolder } from '../modules/deployments/browse.ts'
 import {
   deleteAsset,
   deleteDeployment,
@@ -76,7 +77,8 @@ const READS: Record<string, Service> = {
   listFiles: (ctx, grant, { deploymentId }) => listFiles(ctx, grant, deploymentId, {}),
   listFolder: (ctx, grant, { deploymentId }) => listFolder(ctx, grant, deploymentId, ''),
   getFileDetail: (ctx, grant, { deploymentId }) => getFileDetail(ctx, grant, deploymentId, 'x', true),
-  compareDeployments: (ctx, grant, { deploymentId: id }) => compareDeployments(ctx, grant, id, id),
+  compareDeployments: (ctx, grant, { deploymentId: id }) => compareDeployments(ctx, grant, id, { with: id }),
+  differencesBetween: (ctx, grant, { deploymentId: id }) => differencesBetween(ctx, grant, id, id),
   getAsset: (ctx, grant, { assetId }) => getAsset(ctx, grant, assetId),
   getDomain: (ctx, grant, { domainId }) => getDomain(ctx, grant, domainId),
   findSplit: (ctx, grant, { domainId }) => findSplit(ctx, grant, domainId),

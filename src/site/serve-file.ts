@@ -12,6 +12,12 @@ import type { Site } from './site.ts'
 import type { Representation, Shown, SiteFile } from './site-file.ts'
 import { withHeaders } from './with-headers.ts'
 
+/** What is served of a file, and of a form of it. */
+type Form = Pick<Representation, 'blob' | 'etag' | 'headers' | 'notModified'>
+type Served = Pick<SiteFile, 'available' | 'lastModified'> & {
+  as(coding: Parameters<SiteFile['as']>[0]): Form
+}
+
 /** With which status a file is sent, what the site's routing files do to its headers, and what a CDN is told. */
 export type Sending = { status: number; dressing: Dressing | undefined; mark: CdnMark | undefined }
 
@@ -22,7 +28,7 @@ export type Sending = { status: number; dressing: Dressing | undefined; mark: Cd
 export function serveFile(
   ctx: Context,
   request: Request,
-  file: SiteFile,
+  file: Served,
   site: Shown & Pick<Site, 'shownSince'>,
   { status, dressing, mark }: Sending,
 ): Response {
@@ -49,13 +55,13 @@ export function serveFile(
 }
 
 /** With several codings the same date stands for different bytes. */
-const dateOfBytes = ({ available, lastModified }: SiteFile): number | null =>
+const dateOfBytes = ({ available, lastModified }: Served): number | null =>
   available.length === 0 ? lastModified : null
 
 /** Returns 304 or 412 if a condition requires it. Most requests have none. */
 function answerCondition(
   { method, headers: asked }: Request,
-  form: Representation,
+  form: Form,
   lastModified: number,
   site: Shown & Pick<Site, 'shownSince'>,
   told: Told,
@@ -86,12 +92,12 @@ function answerCondition(
 
 type Told = Pick<Sending, 'dressing' | 'mark'>
 
-function notModified(form: Representation, site: Shown, { dressing, mark }: Told): Response {
+function notModified(form: Form, site: Shown, { dressing, mark }: Told): Response {
   const init = dressing === undefined ? form.notModified(site) : dressing.notModified(form.headers(site))
   return new Response(null, mark === undefined ? init : mark.init(init))
 }
 
-function choose(file: SiteFile, acceptEncoding: string | null): Representation {
+function choose(file: Served, acceptEncoding: string | null): Form {
   return file.as(chooseEncoding(acceptEncoding, file.available))
 }
 
@@ -99,7 +105,7 @@ function serveRange(
   ctx: Context,
   request: Request,
   range: string,
-  form: Representation,
+  form: Form,
   { headers, mark }: { headers: Headers; mark: CdnMark | undefined },
 ): Response {
   const size = form.blob.sizeBytes
@@ -139,7 +145,7 @@ function refused(mark: CdnMark | undefined, error: AppError): Response {
   return answer
 }
 
-function whole(ctx: Context, { method }: Request, { blob }: Representation, headers: Headers): Response {
+function whole(ctx: Context, { method }: Request, { blob }: Form, headers: Headers): Response {
   // The length is all that is told, and the file may not be on this machine.
   if (method === 'HEAD' && ctx.blobs.remote !== null)
     return new Response(null, { headers: withHeaders(headers, { 'content-length': String(blob.sizeBytes) }) })

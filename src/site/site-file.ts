@@ -1,6 +1,7 @@
 import { cacheControlOf } from '../domain/cache-control.ts'
 import type { ContentCoding } from '../domain/content-encoding.ts'
 import { httpDate } from '../domain/http-date.ts'
+import type { Visibility } from '../domain/visibility.ts'
 import type { KnownBlob } from '../modules/deployments/traits.ts'
 import type { StoredBlob } from '../platform/blob-store.ts'
 import { LARGEST_KEPT } from './body-cache.ts'
@@ -8,7 +9,7 @@ import { type SentAs, type SentFrom, sentAs } from './sent-as.ts'
 import type { Site } from './site.ts'
 
 /** Who may see a file. */
-export type Shown = Pick<Site, 'isShared' | 'visibility' | 'isNoindex'>
+export type Shown = Pick<Site, 'isShared' | 'isNoindex'> & { visibility: Pick<Visibility, 'isPublic'> }
 
 /** What a 304 is made of: cached and shared. */
 export type NotModified = { status: 304; headers: Headers }
@@ -35,7 +36,7 @@ export class Representation {
     this.#file = file
     this.#encoding = encoding
     this.blob = blob
-    this.etag = `"${sha256.slice(0, 32)}${encoding === 'identity' ? '' : `-${encoding}`}"`
+    this.etag = etagOf(sha256, encoding)
   }
 
   /** Cached and shared: copy before adding anything. */
@@ -91,6 +92,9 @@ export class Representation {
     })
   }
 }
+
+export const etagOf = (sha256: string, encoding: Encoding = 'identity'): string =>
+  `"${sha256.slice(0, 32)}${encoding === 'identity' ? '' : `-${encoding}`}"`
 
 const notModifiedInit = (whole: Headers): NotModified => ({ status: 304, headers: headersOf304(whole, []) })
 

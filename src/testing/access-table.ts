@@ -232,6 +232,13 @@ export const ACCESS_TABLE: [route: string, who: Who, content?: Content][] = [
   ['GET /api/deployments/:deploymentId/files', 'viewer'],
   ['GET /api/deployments/:deploymentId/routing', 'viewer'],
   ['GET /api/deployments/:deploymentId/report', 'viewer'],
+  ['GET /api/deployments/:deploymentId/compare', 'viewer', { query: 'with={deploymentId}' }],
+  [
+    'GET /api/deployments/:deploymentId/compare/file',
+    'viewer',
+    { query: 'with={deploymentId}&path=index.html' },
+  ],
+  ['GET /api/deployments/:deploymentId/content', 'viewer', { query: 'path=index.html' }],
   ['GET /api/projects/:projectId/deployments/:number', 'viewer'],
   ['DELETE /api/deployments/:deploymentId', 'admin'],
   [
@@ -277,6 +284,9 @@ export const ACCESS_TABLE: [route: string, who: Who, content?: Content][] = [
   ['GET /api/proxy-rules/:ruleId', 'viewer'],
   ['PATCH /api/proxy-rules/:ruleId', 'contributor'],
   ['DELETE /api/proxy-rules/:ruleId', 'contributor'],
+  ['POST /api/projects/:projectId/rules/validate', 'contributor', { json: { yaml: 'pathPattern: /x' } }],
+  ['GET /api/proxy-rules/:ruleId/yaml', 'viewer'],
+  ['GET /api/rule-examples', 'any credential'],
 
   ['PUT /api/proxy-rule-sets/project/:projectId/sync', 'contributor'],
   ['GET /api/proxy-rule-sets/project/:projectId', 'viewer'],

@@ -1,13 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { MachineRole } from '../context.ts'
-import { normalizeHost } from '../domain/hostname.ts'
 import { CertObjects } from '../platform/object-store/cert-objects.ts'
 import { openObjectStore } from '../platform/object-store.ts'
 import { type CertificateStorage, ListenerCertificates } from '../server/listener-certificates.ts'
-import { LIFETIME_MS } from './acme-app.ts'
-import { type AcmeCa, startAcmeCa } from './acme-ca.ts'
+import { acmeAuthority } from './acme-authority.ts'
+import type { AcmeCa } from './acme-ca.ts'
 import { type ObjectServer, STORE_KEYS, startObjectServer } from './object-server.ts'
 import { STORE_ENV, type StoreApp, storeApp } from './store-app.ts'
 
@@ -34,41 +30,18 @@ export type AcmeMachines = {
 }
 
 export function acmeMachines(): AcmeMachines {
-  const folder = mkdtempSync(join(tmpdir(), 'svc-acme-'))
   const server = startObjectServer()
   const machines: AcmeMachine[] = []
-  const door = Bun.serve({
-    hostname: '127.0.0.1',
-    port: 0,
-    async fetch(request) {
-      const host = normalizeHost(request.headers.get('host')) ?? ''
-      const token = new URL(request.url).pathname.replace('/.well-known/acme-challenge/', '')
-      const text = await all.asked?.certificates.challengeAnswer(host, token)
-      return new Response(text ?? null, { status: text === undefined ? 404 : 200 })
-    },
-  })
-  const ca = startAcmeCa({
-    challengePort: door.port ?? 0,
+  const authority = acmeAuthority({
     now: () => machines[0]?.app.ctx.now() ?? 0,
-    lifetimeMs: LIFETIME_MS,
+    answer: (host, token) => all.asked?.certificates.challengeAnswer(host, token),
   })
-  const caFile = join(folder, 'ca.pem')
-  writeFileSync(caFile, ca.pem)
   const all: AcmeMachines = {
-    ca,
+    ca: authority.ca,
     server,
     asked: null,
     async start(role, epoch, env = {}) {
-      const app = await storeApp({
-        ...STORE_ENV,
-        TLS: 'auto',
-        BASE_DOMAIN: 'sites.test',
-        ADMIN_HOST: 'admin.sites.test',
-        ACME_DIRECTORY: ca.directory,
-        NODE_EXTRA_CA_CERTS: caFile,
-        LOG_LEVEL: 'info',
-        ...env,
-      })
+      const app = await storeApp({ ...STORE_ENV, ...authority.env, ...env })
       const machine = machineOf(app, storeOn(server, `w${machines.length}`))
       machines.push(machine)
       all.asked ??= machine
@@ -88,8 +61,7 @@ export function acmeMachines(): AcmeMachines {
         await certificates.stop()
         app.close()
       }
-      await Promise.all([door.stop(true), ca.stop(), server.stop()])
-      rmSync(folder, { recursive: true, force: true })
+      await Promise.all([authority.stop(), server.stop()])
     },
   }
   return all

@@ -1,9 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { programWith } from './program.ts'
 import { until } from './until.ts'
-
-const MAIN = join(import.meta.dir, '..', 'main.ts')
 
 type Finished = { code: number; stdout: string; stderr: string }
 
@@ -30,7 +29,7 @@ export async function runSvc(
   args: string[],
   options: { env?: Record<string, string>; stdin?: string; before?: readonly string[] } = {},
 ): Promise<Finished> {
-  const child = Bun.spawn([...(options.before ?? []), process.execPath, MAIN, ...args], {
+  const child = Bun.spawn([...(options.before ?? []), ...programWith(options.env), ...args], {
     env: { PATH: process.env['PATH'] ?? '', ...options.env },
     stdin: options.stdin === undefined ? 'ignore' : new Blob([options.stdin]),
     stdout: 'pipe',
@@ -69,7 +68,7 @@ export async function startServer(
   const given = Number(env['PORT'] ?? (before.length === 0 ? 0 : freePort()))
   const isTls = (env['TLS'] ?? 'off') !== 'off'
   const givenPlain = isTls ? freePort() : given
-  const child = Bun.spawn([...before, process.execPath, MAIN, 'serve'], {
+  const child = Bun.spawn([...before, ...programWith(env), 'serve'], {
     env: {
       PATH: process.env['PATH'] ?? '',
       PORT: String(given),

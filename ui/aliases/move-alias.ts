@@ -1,5 +1,5 @@
 import type { AliasView } from '../../src/modules/aliases/service.ts'
-import type { Comparison } from '../../src/modules/deployments/browse.ts'
+import type { Differing } from '../../src/modules/compare/service.ts'
 import type { DeploymentView } from '../../src/modules/deployments/service.ts'
 import { button, linkButton } from '../components/button.ts'
 import { card } from '../components/card.ts'
@@ -18,7 +18,7 @@ type MoveAliasPageProps = ProjectPageBase & {
   alias: AliasView
   from: DeploymentView
   to: DeploymentView
-  comparison: Comparison
+  comparison: Differing
   /** To an earlier deployment that the alias showed before. */
   isBack: boolean
   failed?: Failed | undefined
@@ -49,7 +49,14 @@ export function movePage(props: MoveAliasPageProps): Html {
           ['After', deploymentFacts(to)],
         ]),
       )}
-      ${card({ id: 'differences', title: comparisonSummary(comparison) }, comparisonList(comparison))}
+      ${card(
+        { id: 'differences', title: comparisonSummary(comparison.counts) },
+        comparisonList(comparison, {
+          projectId: props.project.id,
+          from: String(from.number),
+          to: String(to.number),
+        }),
+      )}
       <form method="post" class="stack">
         ${formError(props.failed?.error)} ${hidden('intent', isBack ? 'rollback' : 'move')} ${hidden('deploymentId', to.id)}
         <div class="actions">

@@ -17,7 +17,7 @@ import {
   listAliases,
   rollBackAlias,
 } from '../../src/modules/aliases/service.ts'
-import { compareDeployments } from '../../src/modules/deployments/browse.ts'
+import { differencesBetween } from '../../src/modules/compare/service.ts'
 import { getDeployment, listDeployments } from '../../src/modules/deployments/service.ts'
 import { ruleSetsOfAlias } from '../../src/modules/rule-sets/service.ts'
 import type { CertificateState } from '../../src/platform/certificates.ts'
@@ -174,17 +174,17 @@ function settingsOf(form: Form): AliasChange {
   }
 }
 
-function showMove(
+async function showMove(
   ctx: Context,
   request: Request,
   { id, aliasId, toId }: Place & { toId: string | undefined },
   failed?: Failed,
-): Response {
+): Promise<Response> {
   const looking = lookAt(ctx, request, id, 'alias:write')
   const alias = getAlias(ctx, looking.grant, aliasId)
   const to = getDeployment(ctx, looking.grant, toId ?? '')
   const from = getDeployment(ctx, looking.grant, alias.deploymentId)
-  const comparison = compareDeployments(ctx, looking.grant, from.id, to.id)
+  const comparison = await differencesBetween(ctx, looking.grant, from.id, to.id)
   const isBack =
     to.createdAt < from.createdAt &&
     historyOf(ctx, looking.grant, aliasId).some(({ deploymentId }) => deploymentId === to.id)

@@ -7,6 +7,7 @@ import report from '../islands/report.js' with { type: 'text' }
 import retention from '../islands/retention.js' with { type: 'text' }
 import ruleForm from '../islands/rule-form.js' with { type: 'text' }
 import ruleOrder from '../islands/rule-order.js' with { type: 'text' }
+import ruleText from '../islands/rule-text.js' with { type: 'text' }
 import selection from '../islands/selection.js' with { type: 'text' }
 import shortcuts from '../islands/shortcuts.js' with { type: 'text' }
 import toasts from '../islands/toasts.js' with { type: 'text' }
@@ -32,6 +33,7 @@ const ISLANDS = [
   trafficWeights,
   ruleOrder,
   ruleForm,
+  ruleText,
   selection,
   retention,
   report,

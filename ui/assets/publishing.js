@@ -68,18 +68,14 @@ async function uploadOf(found, leftOut = 0) {
 /** @param {string} name @param {boolean} isEmpty */
 const emptyText = (name, isEmpty) =>
   isEmpty
-    ? `${name} is empty: there is nothing to publish.`
-    : `${name} holds nothing to publish. Names that begin with a dot, node_modules and __MACOSX are left out.`
+    ? `${name} holds no files.`
+    : `${name} holds no files to publish. Names that begin with a dot, node_modules and __MACOSX are left out.`
 
-/** Of a zip the number of files in it, and its own size. @param {Upload} upload */
+/** `['3 files', '12 KB']`: of a zip the files in it, and its own size. @param {Upload} upload */
 function sizesOf({ zip, entries, paths }) {
-  if (zip === undefined) return amountOf(entries)
-  return paths === undefined ? sizeOf(zip.size) : `${countOf(paths.length)}, ${sizeOf(zip.size)}`
+  if (zip !== undefined) return [...(paths === undefined ? [] : [countOf(paths.length)]), sizeOf(zip.size)]
+  return [countOf(entries.length), sizeOf(entries.reduce((sum, { file }) => sum + file.size, 0))]
 }
-
-/** `3 files, 12 KB` @param {Upload['entries']} entries */
-const amountOf = (entries) =>
-  `${countOf(entries.length)}, ${sizeOf(entries.reduce((sum, { file }) => sum + file.size, 0))}`
 
 /** @param {number} files */
 const countOf = (files) => (files === 1 ? '1 file' : `${files} files`)
@@ -94,19 +90,21 @@ function nestedFolder(paths) {
   return isNested ? `${top}/` : undefined
 }
 
-/** Names of folders that builds write to, the likeliest first. */
-const BUILDS = ['dist', 'build', 'out', 'public', '_site', 'www', 'docs']
+const MAX_LEVELS = 3
 
-/** The folder (`dist/`) below `base` (empty, or ending in a slash) whose start page is meant most likely. */
-function deeperStart(paths, base) {
-  const rank = (folder) => {
-    const at = BUILDS.indexOf(folder.split('/').at(-2))
-    return folder.split('/').length * 100 + (at < 0 ? BUILDS.length : at)
-  }
+/**
+ * The folders (`dist/`) below `base` (empty, or ending in a slash) that have a start page, the shallowest first, as the
+ * server finds them. contract 17.3.
+ *
+ * @param {string[]} paths @param {string} base
+ */
+function startFolders(paths, base) {
+  const levelOf = (folder) => folder.slice(base.length).split('/').length - 1
   return paths
-    .filter((path) => path.startsWith(base) && path.endsWith(`/${START_PAGE}`) && !path.startsWith('.'))
+    .filter((path) => path.startsWith(base) && path.endsWith(`/${START_PAGE}`))
     .map((path) => path.slice(0, -START_PAGE.length))
-    .sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1))[0]
+    .filter((folder) => levelOf(folder) <= MAX_LEVELS)
+    .sort((a, b) => levelOf(a) - levelOf(b) || (a < b ? -1 : 1))
 }
 
 /** The directory of a zip is at its end. APPNOTE 6.3.10 §4.3. */
@@ -171,7 +169,7 @@ function newSha() {
  * Sends the fields, and shows how far that is in the form's progress bar.
  *
  * @param {HTMLFormElement} form @param {string} address @param {FormData} fields
- * @param {{ onSent: () => void, onPublished: (deploymentId: string) => void, onFailed: (message: string) => void }} on
+ * @param {{ onSent: () => void, onPublished: (deploymentId: string, projectId?: string) => void, onFailed: (message: string) => void }} on
  */
 function sendForm(form, address, fields, { onSent, onPublished, onFailed }) {
   const box = partOf(form, '[data-progress]')
@@ -185,7 +183,7 @@ function sendForm(form, address, fields, { onSent, onPublished, onFailed }) {
   request.addEventListener('load', () => {
     const answer = request.response ?? {}
     const id = answer.deploymentId ?? answer.deployment?.id
-    if (request.status === 201 && id !== undefined) onPublished(id)
+    if (request.status === 201 && id !== undefined) onPublished(id, answer.projectId)
     else fail(answer.message ?? 'The server rejected the upload. Try again.')
   })
   request.addEventListener('error', () =>
@@ -193,6 +191,7 @@ function sendForm(form, address, fields, { onSent, onPublished, onFailed }) {
   )
   request.addEventListener('abort', () => fail(''))
   request.open('POST', address)
+  request.setRequestHeader('accept', 'application/json')
   request.responseType = 'json'
   request.send(fields)
   return request

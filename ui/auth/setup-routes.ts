@@ -6,6 +6,7 @@ import { originOf } from '../../src/modules/auth/caller.ts'
 import { credentialsBody } from '../../src/modules/auth/model.ts'
 import { completeSetup, workspaceHasAdmin } from '../../src/modules/setup/service.ts'
 import { page } from '../components/html.ts'
+import { newProjectPanel } from '../deployments/panel-props.ts'
 import { publishSnippets } from '../deployments/publish-snippets.ts'
 import { checkInput, type Form, readForm, UNREAD_BODY } from '../frame/form.ts'
 import { obeyOnce } from '../frame/obey-once.ts'
@@ -18,11 +19,15 @@ export const setupPages = (ctx: Context) =>
     .get('/setup', ({ request }) => showSetup(ctx, request))
     .post('/setup', ({ request }) => submitSetup(ctx, request), UNREAD_BODY)
     .get('/welcome', ({ request }) => {
-      authorize(ctx, viewerOf(ctx, request).caller, 'workspace:administer', undefined, true)
+      const { caller, user } = viewerOf(ctx, request)
+      authorize(ctx, caller, 'workspace:administer', undefined, true)
       const { baseDomain, tls } = ctx.config
       const adminUrl = ctx.adminUrl()
       const place = { baseDomain, adminUrl, tls }
-      return page(setupDonePage({ apiDocsUrl: '/api/docs', snippets: publishSnippets(adminUrl), place }))
+      const panel = newProjectPanel(ctx, user.email)
+      return page(
+        setupDonePage({ apiDocsUrl: '/api/docs', snippets: publishSnippets(adminUrl), place, panel }),
+      )
     })
 
 function showSetup(ctx: Context, request: Request): Response {

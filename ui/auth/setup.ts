@@ -2,6 +2,7 @@ import { button } from '../components/button.ts'
 import { type FormError, field, fieldError, formError, hidden, startField } from '../components/field.ts'
 import { type Html, html } from '../components/html.ts'
 import { notice } from '../components/notice.ts'
+import { type PublishPanelProps, publishPanel } from '../deployments/publish-panel.ts'
 import { type PublishSnippets, publishGuide } from '../deployments/publish-snippets.ts'
 import { authLayout } from '../frame/layout.ts'
 import { emailField } from './email-field.ts'
@@ -36,31 +37,29 @@ export const setupPage = (props: SetupPageProps): Html =>
     `,
   )
 
-type SetupDonePageProps = { apiDocsUrl: string; snippets: PublishSnippets; place: Place }
+type SetupDonePageProps = {
+  apiDocsUrl: string
+  snippets: PublishSnippets
+  place: Place
+  panel: PublishPanelProps
+}
 
 /** After set-up: what to do next. */
-export const setupDonePage = ({ apiDocsUrl, snippets, place }: SetupDonePageProps): Html =>
+export const setupDonePage = ({ apiDocsUrl, snippets, place, panel }: SetupDonePageProps): Html =>
   authLayout(
     'Ready',
     html`
       <h1>Your server is ready</h1>
       ${notice({ tone: 'good', message: 'The admin account was created and you are signed in.', live: true })}
+      ${publishPanel(panel)}
       <ol class="steps">
         <li>
           <h2>Choose its address</h2>
           ${whereItLives(place)}
         </li>
         <li>
-          <h2>Create your first project</h2>
-          <p>A project holds one site. It is private until you make it public.</p>
-          <a class="btn btn-primary" href="/projects/new">Create a project</a>
-        </li>
-        <li>
-          <h2>Publish a folder</h2>
-          <p>
-            Drop it onto the project’s page, or use the command line or CI with an <a href="/keys">API key</a>. The page shows
-            the deployment when it arrives.
-          </p>
+          <h2>Publish from elsewhere</h2>
+          <p>From a terminal or CI, with an <a href="/keys">API key</a>.</p>
           <details class="more">
             <summary>Commands to publish</summary>
             ${publishGuide(snippets)}

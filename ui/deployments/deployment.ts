@@ -1,10 +1,11 @@
 import { deploymentName } from '../../src/domain/deployment-name.ts'
 import type { AliasView } from '../../src/modules/aliases/service.ts'
-import type { Comparison } from '../../src/modules/deployments/browse.ts'
+import type { Differing } from '../../src/modules/compare/service.ts'
 import type { Held } from '../../src/modules/deployments/publish/held.ts'
 import type { DeploymentView } from '../../src/modules/deployments/service.ts'
 import type { ReportView } from '../../src/modules/reports/model.ts'
 import { endOf } from '../aliases/previews.ts'
+import { compareHref } from '../compare/compare-href.ts'
 import { badge } from '../components/badge.ts'
 import { button, linkButton } from '../components/button.ts'
 import { card } from '../components/card.ts'
@@ -38,7 +39,7 @@ type DeploymentPageProps = ProjectPageBase & {
    * The differences from the deployment that its alias showed before, or, while it is not live, from the one that is
    * live as `liveAs` and may be newer. Null if there is none.
    */
-  before: { deployment: DeploymentView; liveAs: string | null; comparison: Comparison } | null
+  before: { deployment: DeploymentView; liveAs: string | null; comparison: Differing } | null
   /** A release to it that its checks held back. */
   held?: Held | null
   /** Null for one that was published before there were reports. */
@@ -58,6 +59,11 @@ export const deploymentPage = (props: DeploymentPageProps): Html =>
       aside: html`
         <div class="actions">
           ${linkButton({ label: 'Files', href: filesHref(props), kind: 'secondary' })}
+          ${linkButton({
+            label: 'Compare',
+            href: compareHref(props.project.id, { to: String(props.deployment.number) }),
+            kind: 'secondary',
+          })}
           ${linkButton({ label: 'Preview', href: props.visitUrl, kind: 'secondary' })}
         </div>
       `,
@@ -183,13 +189,13 @@ function releases({ project, can, deployment, aliases, failed }: DeploymentPageP
   )
 }
 
-const differences = ({ project, before }: DeploymentPageProps): Html | null =>
+const differences = ({ project, deployment, before }: DeploymentPageProps): Html | null =>
   before === null
     ? null
     : card(
         {
           id: 'differences',
-          title: comparisonSummary(before.comparison),
+          title: comparisonSummary(before.comparison.counts),
           about: html`
             ${before.liveAs === null ? 'Since' : 'Compared with'}${' '}
             ${deploymentLink(project.id, before.deployment)}${
@@ -197,7 +203,11 @@ const differences = ({ project, before }: DeploymentPageProps): Html | null =>
             }
           `,
         },
-        comparisonList(before.comparison),
+        comparisonList(before.comparison, {
+          projectId: project.id,
+          from: String(before.deployment.number),
+          to: String(deployment.number),
+        }),
       )
 
 function removal({ deployment }: DeploymentPageProps): Html {

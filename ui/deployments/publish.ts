@@ -2,14 +2,17 @@ import { card } from '../components/card.ts'
 import type { FormError } from '../components/field.ts'
 import { type Html, html } from '../components/html.ts'
 import { type ProjectPageBase, projectFrame } from '../frame/project-frame.ts'
-import { publishPanel } from './publish-panel.ts'
+import { publishPanel, type Shown } from './publish-panel.ts'
 import { publishGuide, publishSnippets } from './publish-snippets.ts'
+import { type PublishedProps, published } from './published.ts'
 
 export type PublishPageProps = ProjectPageBase & {
   apiUrl: string
   commitSha: string
   maxFiles: number
-  startPages: readonly string[]
+  shows: Readonly<Record<string, Shown>>
+  /** What was just published. */
+  published?: PublishedProps | undefined
   failed?: { error: FormError; values: Readonly<Record<string, string>> } | undefined
 }
 
@@ -22,7 +25,7 @@ export const publishPage = (props: PublishPageProps): Html =>
       title: 'Publish',
       about: html`<p class="muted">Publish a folder as a new deployment.</p>`,
     },
-    publishCards(props),
+    html`${props.published !== undefined && published(props.published)} ${publishCards(props)}`,
   )
 
 /** Also shown on the overview of a project without deployments. */
@@ -33,7 +36,7 @@ export function publishCards({
   apiUrl,
   commitSha,
   maxFiles,
-  startPages,
+  shows,
   failed,
 }: PublishPageProps): Html {
   const repository = `${project.owner}/${project.name}`
@@ -42,20 +45,13 @@ export function publishCards({
   return html`
     ${
       can.publish &&
-      card(
-        { id: 'from-here', title: 'From this browser' },
-        publishPanel({
-          projectId: project.id,
-          repository,
-          commitSha,
-          maxFiles,
-          startPages,
-          alias: failed?.values['alias'],
-          description: failed?.values['description'],
-          basePath: failed?.values['basePath'],
-          error: failed?.error,
-        }),
-      )
+      publishPanel({
+        target: { kind: 'project', id: project.id, repository, shows },
+        commitSha,
+        maxFiles,
+        values: failed?.values,
+        error: failed?.error,
+      })
     }
     ${card(
       {

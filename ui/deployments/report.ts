@@ -155,13 +155,13 @@ const kindsOf = (findings: ReportView['findings'], severity: string): string[] =
 const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0)
 
 const changes = (
-  { project, former }: ReportPageProps,
+  { project, deployment, former }: ReportPageProps,
   { files, paths, comparedWith, bytes, ...made }: ReportView,
 ): Html =>
   card(
     {
       id: 'changes',
-      title: comparisonSummary({ ...files, paths }),
+      title: comparisonSummary(files),
       about:
         comparedWith === null
           ? 'There was nothing to compare with.'
@@ -169,7 +169,12 @@ const changes = (
               which was live as ${comparedWith.alias}. ${formatCount(files.unchanged)} files are the same.`,
     },
     html`
-      ${comparisonList({ ...files, paths })}
+      ${comparisonList(
+        { counts: files, paths },
+        former === undefined
+          ? null
+          : { projectId: project.id, from: String(former.number), to: String(deployment.number) },
+      )}
       ${details([
         ['Size', sizeOf(bytes.identity)],
         ['As Brotli', sizeOf(bytes.br)],

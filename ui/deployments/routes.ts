@@ -4,12 +4,8 @@ import { encodePath } from '../../src/domain/asset-path.ts'
 import { AppError } from '../../src/domain/errors.ts'
 import { isUuid } from '../../src/domain/uuid.ts'
 import { createAlias, historyOf, listAliases } from '../../src/modules/aliases/service.ts'
-import {
-  compareDeployments,
-  getFileDetail,
-  hasStartPage,
-  listFolder,
-} from '../../src/modules/deployments/browse.ts'
+import { differencesBetween } from '../../src/modules/compare/service.ts'
+import { getFileDetail, hasStartPage, listFolder } from '../../src/modules/deployments/browse.ts'
 import { heldRelease, releaseHeld } from '../../src/modules/deployments/publish/held.ts'
 import { getRouting } from '../../src/modules/deployments/routing/view.ts'
 import {
@@ -97,12 +93,12 @@ function atNumber(
   return redirectTo(302, pathname.replace(`/deployments/${text}`, `/deployments/${number}`) + search)
 }
 
-function showDeployment(
+async function showDeployment(
   ctx: Context,
   request: Request,
   { id, deploymentId }: Place,
   failed?: Failed,
-): Response {
+): Promise<Response> {
   const looking = lookAt(ctx, request, id)
   const deployment = getDeployment(ctx, looking.grant, deploymentId)
   const held = heldRelease(ctx, looking.grant, deploymentId)
@@ -117,13 +113,14 @@ function showDeployment(
       waysBack: hasStartPage(ctx, looking.grant, deploymentId) ? null : waysBack(ctx, looking, deployment),
       report: reportOf(ctx, deploymentId),
       held,
-      before: beforeOf(ctx, looking, deployment),
+      before: await beforeOf(ctx, looking, deployment),
       failed,
       notices: doneNotice(request, {
         published: done,
         unwrapped: `${done} Everything was in one folder, which was taken away: its content is at the top.`,
         created: 'The alias was created.',
         released: 'Released, although checks failed.',
+        answered: 'The alias shows it now.',
       }),
     }),
     failed?.error.status,
@@ -175,7 +172,7 @@ const lastWithStartPage = (ctx: Context, { grant, project }: Looking, aliasId: s
 const MAX_MOVES = 10
 
 /** The deployment that its alias showed before; for a deployment that is not live, the one that is live now. */
-function beforeOf(ctx: Context, looking: Looking, deployment: DeploymentView) {
+async function beforeOf(ctx: Context, looking: Looking, deployment: DeploymentView) {
   const aliases = aliasesOf(ctx, looking)
   const own = aliases.find(({ deploymentId }) => deploymentId === deployment.id)
   const live = aliases.find(({ name }) => name === 'production') ?? aliases[0]
@@ -188,7 +185,7 @@ function beforeOf(ctx: Context, looking: Looking, deployment: DeploymentView) {
   return {
     deployment: getDeployment(ctx, looking.grant, candidate),
     liveAs: own === undefined ? (live?.name ?? null) : null,
-    comparison: compareDeployments(ctx, looking.grant, candidate, deployment.id),
+    comparison: await differencesBetween(ctx, looking.grant, candidate, deployment.id),
   }
 }
 
@@ -208,9 +205,10 @@ const submitDeployment = (ctx: Context, request: Request, { id, deploymentId: te
       release: {
         action: 'deployment:create',
         isOnce: true,
-        run({ grant }) {
-          releaseHeld(ctx, grant, deploymentId)
-          return `/projects/${id}/deployments/${text}?done=released`
+        run({ grant, form }) {
+          const isAnswer = heldRelease(ctx, grant, deploymentId)?.question !== undefined
+          releaseHeld(ctx, grant, deploymentId, form.text('startPage'))
+          return `/projects/${id}/deployments/${text}?done=${isAnswer ? 'answered' : 'released'}`
         },
       },
       delete: {

@@ -1,5 +1,5 @@
-import AxeBuilder from '@axe-core/playwright'
 import type { Page } from '@playwright/test'
+import { axe } from './axe.ts'
 import { seedData } from './data-seed.ts'
 import { type Appliance, expect, signIn, test, WITH_ADMIN } from './journey.ts'
 import { seedRules } from './rules-seed.ts'
@@ -98,6 +98,10 @@ const ofProject = (ids: Ids): string[] => {
       '/publish',
       '/deployments',
       '/deployments?branch=none',
+      '/compare?from=1&to=2',
+      '/compare?from=1&to=production',
+      '/compare/file?from=1&to=2&path=index.html&view=unified',
+      '/compare/file?from=1&to=2&path=index.html&view=split',
       '/aliases',
       '/people',
       '/analytics',
@@ -146,9 +150,9 @@ const ofWorkspace = (ids: Ids): string[] => [
 async function faultsOf(page: Page): Promise<string[]> {
   // Reduced motion: a colour in transition belongs to neither theme.
   await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' })
-  const light = await new AxeBuilder({ page }).analyze()
+  const light = await axe(page).analyze()
   await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' })
-  const dark = await new AxeBuilder({ page }).withRules(['color-contrast']).analyze()
+  const dark = await axe(page).withRules(['color-contrast']).analyze()
   const wide = page.viewportSize()
   const excesses: string[] = []
   for (const width of [390, 768]) {

@@ -1,5 +1,5 @@
-import AxeBuilder from '@axe-core/playwright'
 import type { Page } from '@playwright/test'
+import { axe } from './axe.ts'
 import { type Appliance, expect, signIn, siteTest, test, WITH_ADMIN } from './journey.ts'
 import { pageOf, publishWebsite } from './publish-website.ts'
 import { setReportState } from './report-state.ts'
@@ -39,7 +39,7 @@ async function expectInOrder(page: Page): Promise<void> {
   const before = page.viewportSize()
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-    const { violations } = await new AxeBuilder({ page }).analyze()
+    const { violations } = await axe(page).analyze()
     expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([])
   }
   await page.setViewportSize({ width: 360, height: 740 })
@@ -60,7 +60,9 @@ test('a broken folder is published by the form, and what is wrong is told where 
   await page.getByLabel('Choose a folder').setInputFiles(folder(BROKEN))
   await page.getByRole('button', { name: 'Publish' }).click()
 
-  await expect(page.getByRole('status').filter({ hasText: 'Published.' })).toBeVisible()
+  await expect(page.getByRole('heading', { name: 'Published', level: 2 })).toBeVisible()
+  await expect(page.getByText('These lines do nothing:')).toBeVisible()
+  await page.getByRole('link', { name: '#1', exact: true }).click()
   const refused = page.getByRole('list', { name: 'Refused lines' })
   await expect(refused).toContainText('_redirects:2')
   await expect(refused).toContainText('_headers:3')

@@ -25,7 +25,7 @@ test('and one project, one group and one backup', async ({ page, appliance }) =>
   await page.goto(`${appliance.url}/projects/new`)
   await signIn(page)
   await page.getByLabel('Owner').fill('acme')
-  await page.getByLabel('Repository').fill('website')
+  await page.getByLabel('Name', { exact: true }).fill('website')
   await clickTwice(page, page.getByRole('button', { name: 'Create project' }))
   await expect(page.getByRole('heading', { name: 'website' })).toBeVisible()
 

@@ -2,8 +2,8 @@ import type { Page } from '@playwright/test'
 
 /** Drops files and folders of this machine on the drop zone, as a hand with a mouse does. */
 export async function drop(page: Page, ...paths: string[]): Promise<void> {
-  await page.locator('[data-dropzone]').scrollIntoViewIfNeeded()
-  const box = await page.locator('[data-dropzone]').boundingBox()
+  await page.locator('.dropzone').scrollIntoViewIfNeeded()
+  const box = await page.locator('.dropzone').boundingBox()
   if (box === null) throw new Error('there is no drop zone')
   const session = await page.context().newCDPSession(page)
   const at = { x: box.x + box.width / 2, y: box.y + 20 }

@@ -20,10 +20,9 @@ test('from the printed link to your own page', async ({ page, appliance, folder 
   await expect(where.getByText('TLS=auto svc serve')).toBeVisible()
 
   await page.getByRole('link', { name: 'Projects' }).click()
-  await page.getByText('New project', { exact: true }).first().click()
   await page.getByLabel('Owner').fill('acme')
-  await page.getByLabel('Repository').fill('website')
-  await page.getByLabel('Public').check()
+  await page.getByLabel('Name', { exact: true }).fill('website')
+  await page.getByLabel('Anyone with the address').check()
   await page.getByRole('button', { name: 'Create project' }).click()
   await expect(page.getByRole('heading', { name: 'website' })).toBeVisible()
   const projectPage = page.url()

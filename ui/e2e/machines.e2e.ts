@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import AxeBuilder from '@axe-core/playwright'
 import { MACHINE_HEADER, machineKeys, signMachine } from '../../src/server/machines/machine-header.ts'
 import { type Appliance, runSvc } from './appliance.ts'
+import { axe } from './axe.ts'
 import { test as base, expect, signIn, WITH_ADMIN } from './journey.ts'
 import { startObjectStore } from './object-store.ts'
 
@@ -50,7 +50,7 @@ test('the machines of a workspace are shown as they are, without a reload', asyn
 
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-    const { violations } = await new AxeBuilder({ page }).analyze()
+    const { violations } = await axe(page).analyze()
     expect(violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')).toEqual([])
   }
   await page.setViewportSize({ width: 390, height: 800 })

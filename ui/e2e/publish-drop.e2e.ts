@@ -20,13 +20,15 @@ async function openPublish(page: Page, appliance: Appliance): Promise<void> {
 }
 
 const status = (page: Page, text: string) => page.getByRole('status').filter({ hasText: text })
+const ready = (page: Page) => page.getByRole('region', { name: 'Ready to publish' })
+const published = (page: Page) => page.getByRole('heading', { name: 'Published', level: 2 })
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
 const deployments = async (appliance: Appliance): Promise<number> =>
   (await (await appliance.asAdmin('GET', '/api/deployments')).json()).pagination.total
 
 async function publishNow(page: Page): Promise<void> {
   await button(page, 'Publish').click()
-  await expect(status(page, 'Published.')).toBeVisible()
+  await expect(published(page)).toBeVisible()
 }
 
 async function expectLive(page: Page, { port }: Appliance, path = '/'): Promise<void> {
@@ -49,17 +51,17 @@ test('a dropped zip with a folder inside is published without it, and it is said
   }
   writeFileSync(join(root, 'website.zip'), zip(files))
   await drop(page, join(root, 'website.zip'))
-  await expect(status(page, 'website.zip: 2 files, ')).toContainText(
-    'in the folder site/, which is taken away',
-  )
-  await expect(page.getByText('Goes to the alias production of acme/website.')).toBeVisible()
+  await expect(ready(page)).toContainText('website.zip · 2 files · ')
+  await expect(ready(page)).toContainText('in the folder site/, which is taken away')
+  await expect(ready(page)).toContainText('production is new.')
   await expect(page.getByText('Drop a folder, files or a zip here')).toBeHidden()
   await page.getByLabel('Alias').fill('next')
-  await expect(page.getByText('Goes to the alias next of acme/website.')).toBeVisible()
+  await expect(ready(page)).toContainText('next is new.')
   await page.getByLabel('Alias').fill('production')
   await expect(button(page, 'Cancel')).toBeVisible()
   await button(page, 'Publish').click()
-  await expect(status(page, 'Published. Everything was in one folder')).toBeVisible()
+  await expect(published(page)).toBeVisible()
+  await page.getByRole('link', { name: '#1', exact: true }).click()
   await page.getByRole('link', { name: 'Files' }).click()
   await expect(page.getByRole('link', { name: 'index.html' })).toBeVisible()
   await expectLive(page, appliance)
@@ -74,10 +76,10 @@ test('without scripts such a zip is published without the folder, too', async ({
   await page.getByRole('link', { name: 'acme/website', exact: true }).click()
   const buffer = Buffer.from(zip({ 'site/index.html': HELLO }))
   await page
-    .getByLabel('Zip archive of the site')
+    .getByLabel('Choose a zip')
     .setInputFiles({ name: 'site.zip', mimeType: 'application/zip', buffer })
   await button(page, 'Publish').click()
-  await expect(status(page, 'Published. Everything was in one folder')).toBeVisible()
+  await expect(published(page)).toBeVisible()
   await expectLive(page, appliance)
   await context.close()
 })
@@ -94,17 +96,14 @@ test('a dropped folder with only dist/ is asked about before anything goes live'
     'app/node_modules/x/index.html': 'x',
   })
   await drop(page, join(root, 'app'))
-  await expect(status(page, 'app: 2 files, ')).toBeVisible()
-  await button(page, 'Publish').click()
-  const question = page.getByRole('group', { name: 'Publish dist/ instead?' })
-  await expect(button(page, 'Publish dist/')).toBeFocused()
-  await expect(button(page, 'Publish')).toBeHidden()
-  await question.getByRole('button', { name: 'Cancel' }).click()
-  await expect(question).toBeHidden()
+  await expect(ready(page)).toContainText('app · 2 files · ')
+  const question = page.getByRole('group', { name: 'Which folder is the site?' })
+  await expect(question.getByRole('radio', { checked: true })).toHaveCount(0)
+  await expect(button(page, 'Publish')).toBeDisabled()
+  await question.getByRole('radio', { name: 'dist/', exact: true }).check()
   expect(await deployments(appliance)).toBe(0)
-  await button(page, 'Publish').click()
-  await button(page, 'Publish dist/').click()
-  await expect(status(page, 'Published.')).toBeVisible()
+  await publishNow(page)
+  await page.getByRole('link', { name: '#1', exact: true }).click()
   await page.getByRole('link', { name: 'Files' }).click()
   await expect(page.getByRole('link', { name: 'a.css' })).toBeVisible()
   await expectLive(page, appliance)
@@ -115,9 +114,8 @@ test('everything may be published as it is all the same', async ({ page, applian
   await page
     .getByLabel('Choose a folder')
     .setInputFiles(folder({ 'dist/index.html': HELLO, 'src/a.ts': 'a' }))
-  await button(page, 'Publish').click()
-  await button(page, 'Publish everything').click()
-  await expect(status(page, 'Published.')).toBeVisible()
+  await page.getByRole('radio', { name: 'Everything as it is' }).check()
+  await publishNow(page)
   await expectLive(page, appliance, '/dist/')
 })
 
@@ -131,17 +129,16 @@ test('a zip whose start page lies deeper is asked about, and served from there',
   const files = { 'app/docs/index.html': 'docs', 'app/dist/index.html': HELLO, 'app/README.md': 'read' }
   writeFileSync(join(root, 'app.zip'), zip(files))
   await drop(page, join(root, 'app.zip'))
-  await button(page, 'Publish').click()
-  await expect(page.getByRole('group', { name: 'Publish app/dist/ instead?' })).toBeVisible()
+  await expect(page.getByRole('radio')).toHaveCount(3)
+  await page.getByRole('radio', { name: 'app/dist/', exact: true }).check()
   expect(await deployments(appliance)).toBe(0)
-  await button(page, 'Publish app/dist/').click()
-  await expect(status(page, 'Published.')).toBeVisible()
+  await publishNow(page)
   await expectLive(page, appliance)
 })
 
 test('a folder that is named is not asked about', async ({ page, appliance, folder }) => {
   await openPublish(page, appliance)
-  await page.getByText('The site is in a subfolder of the archive').click()
+  await page.getByText('More', { exact: true }).click()
   await page.getByLabel('Folder with the site').fill('/dist')
   await drop(page, folder({ 'dist/index.html': HELLO, 'src/a.ts': 'a' }))
   await publishNow(page)
@@ -163,15 +160,14 @@ test('what has no start page is asked about where the alias shows one', async ({
   await publishNow(page)
   await page.goto(publishPage)
   await drop(page, join(root, 'photos'))
-  await button(page, 'Publish').click()
-  const question = page.getByRole('group', { name: 'production shows a start page now' })
-  await expect(question).toBeVisible()
-  expect(await deployments(appliance)).toBe(2)
-  await question.getByRole('button', { name: 'Cancel' }).click()
+  await expect(ready(page)).toContainText('production shows #2: 1 new path, 1 gone')
+  await expect(button(page, 'Publish')).toBeDisabled()
+  await page.getByLabel('Alias').fill('other')
+  await expect(button(page, 'Publish')).toBeEnabled()
   await page.getByLabel('Alias').fill('Production')
-  await button(page, 'Publish').click()
-  await button(page, 'Publish all the same').click()
-  await expect(status(page, 'Published.')).toBeVisible()
+  await page.getByRole('checkbox', { name: 'Publish without a start page' }).check()
+  expect(await deployments(appliance)).toBe(2)
+  await publishNow(page)
   expect(await deployments(appliance)).toBe(3)
 })
 
@@ -184,12 +180,10 @@ test('an empty folder says so, and so does one of which all is left out', async 
   const root = folder({ 'hidden/.env': 'SECRET=1', 'hidden/node_modules/a/b.js': 'x' })
   mkdirSync(join(root, 'nothing/deeper'), { recursive: true })
   await drop(page, join(root, 'nothing'))
-  await expect(page.getByRole('alert')).toHaveText('nothing is empty: there is nothing to publish.')
+  await expect(status(page, 'nothing holds no files.')).toBeVisible()
   await expect(page.getByText('Drop a folder, files or a zip here')).toBeVisible()
   await drop(page, join(root, 'hidden'))
-  await expect(page.getByRole('alert')).toContainText(
-    'hidden holds nothing to publish. Names that begin with a dot',
-  )
+  await expect(status(page, 'hidden holds no files to publish. Names that begin with a dot')).toBeVisible()
   await expect(button(page, 'Cancel')).toBeHidden()
   expect(await deployments(appliance)).toBe(0)
 })
@@ -221,12 +215,11 @@ test('a click while it is still being read counts', async ({ page, appliance, fo
   const go = await holdReading(page)
   await drop(page, folder({ 'index.html': HELLO }))
   await expect(status(page, ': reading')).toBeVisible()
-  await expect(page.getByText('Goes to the alias production')).toBeVisible()
   await button(page, 'Publish').click()
   await expect(status(page, 'reading, and published as soon as it is read')).toBeVisible()
   expect(await deployments(appliance)).toBe(0)
   await go()
-  await expect(status(page, 'Published.')).toBeVisible()
+  await expect(published(page)).toBeVisible()
   await expectLive(page, appliance)
 })
 
@@ -245,7 +238,7 @@ test('a click while it is read skips no question, and Cancel stops it', async ({
   await drop(page, join(root, 'app'))
   await button(page, 'Publish').click()
   await go()
-  await expect(page.getByRole('group', { name: 'Publish dist/ instead?' })).toBeVisible()
+  await expect(page.getByRole('group', { name: 'Which folder is the site?' })).toBeVisible()
   expect(await deployments(appliance)).toBe(0)
 })
 
@@ -263,8 +256,28 @@ test('a refused upload stays, to be sent again or dropped', async ({ page, appli
   await expect(button(page, 'Publish')).toBeEnabled()
   await button(page, 'Cancel').click()
   await drop(page, join(root, 'site.tar.gz'))
+  await page.getByRole('checkbox', { name: 'only a zip is unpacked here' }).check()
+  await publishNow(page)
+})
+
+test('cancelling in the middle keeps nothing, and what was chosen is still there', async ({
+  page,
+  appliance,
+  folder,
+}) => {
+  await openPublish(page, appliance)
+  // The upload hangs until it is cancelled.
+  await page.route('**/api/deployments', () => {})
+  await drop(page, folder({ 'index.html': HELLO }))
   await button(page, 'Publish').click()
-  await expect(page.getByRole('group', { name: 'only a zip is unpacked here' })).toBeVisible()
-  await button(page, 'Publish the archive').click()
-  await expect(status(page, 'Published.')).toBeVisible()
+  await expect(page.getByRole('progressbar', { name: 'Sending' })).toBeVisible()
+  await button(page, 'Cancel').click()
+  await expect(status(page, 'Cancelled: nothing was published.')).toBeVisible()
+  await expect(ready(page)).toContainText(' · 1 file · ')
+  expect(await deployments(appliance)).toBe(0)
+  await page.unroute('**/api/deployments')
+  await publishNow(page)
+  await expect(page.getByRole('link', { name: /production--website--acme/ })).toBeVisible()
+  await page.getByRole('link', { name: 'Open the site' }).click()
+  await expect(page.getByRole('heading', { name: 'Hello' })).toBeVisible()
 })

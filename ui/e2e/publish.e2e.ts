@@ -14,6 +14,8 @@ const ZIP = Buffer.from(
 /** The same without a start page. */
 const PHOTO_ZIP = Buffer.from(ZIP.toString('latin1').replaceAll('index.html', 'photo1.jpg'), 'latin1')
 
+const published = (page: Page) => page.getByRole('heading', { name: 'Published', level: 2 })
+
 /** The drop zone. The script shows it and from then on also handles chosen files. */
 async function dropPlace(page: Page): Promise<Locator> {
   const place = page.getByText('Drop a folder, files or a zip here')
@@ -31,12 +33,12 @@ test('a folder chosen in the browser is live a moment later', async ({ page, app
   const site = folder({ 'index.html': HELLO, 'assets/a.css': 'a{}', '.env': 'SECRET=1' })
   await dropPlace(page)
   await page.getByLabel('Choose a folder').setInputFiles(site)
-  await expect(page.getByRole('status').filter({ hasText: '2 files' })).toBeVisible()
+  await expect(page.getByRole('region', { name: 'Ready to publish' })).toContainText(' · 2 files · ')
   await page.getByLabel('Description').fill('The very first')
   await page.getByRole('button', { name: 'Publish' }).click()
 
-  await expect(page.getByRole('status').filter({ hasText: 'Published.' })).toBeVisible()
-  await expect(page.getByText('The very first')).toBeVisible()
+  await expect(published(page)).toBeFocused()
+  await page.getByRole('link', { name: '#1 The very first' }).click()
   await page.getByRole('link', { name: 'Files' }).click()
   await page.getByRole('link', { name: 'assets/' }).click()
   await expect(page.getByRole('link', { name: 'a.css' })).toBeVisible()
@@ -58,9 +60,9 @@ test('dropped files are published too', async ({ page, appliance }) => {
     return transfer
   }, HELLO)
   await place.dispatchEvent('drop', { dataTransfer: dropped })
-  await expect(page.getByRole('status').filter({ hasText: 'index.html' })).toBeVisible()
+  await expect(page.getByRole('region', { name: 'Ready to publish' })).toContainText('index.html · 1 file')
   await page.getByRole('button', { name: 'Publish' }).click()
-  await expect(page.getByRole('status').filter({ hasText: 'Published.' })).toBeVisible()
+  await expect(published(page)).toBeVisible()
 })
 
 test('a dropped folder that cannot be read is reported', async ({ page, appliance }) => {
@@ -123,7 +125,7 @@ test('the server’s refusal is shown in place', async ({ page, appliance }) => 
   await page.getByRole('link', { name: 'acme/website', exact: true }).click()
   await dropPlace(page)
   await page
-    .getByLabel('Zip archive of the site')
+    .getByLabel('Choose a zip')
     .setInputFiles({ name: 'index.html', mimeType: 'text/html', buffer: Buffer.from(HELLO) })
   await page.getByLabel('Alias').fill('no spaces please')
   // Browsers report a 400 response as an error themselves. Only the page matters here.
@@ -145,10 +147,11 @@ for (const javaScriptEnabled of [true, false])
       await signIn(page)
       await page.getByRole('link', { name: 'acme/website', exact: true }).click()
       await page
-        .getByLabel('Zip archive of the site')
+        .getByLabel('Choose a zip')
         .setInputFiles({ name: 'site.zip', mimeType: 'application/zip', buffer: ZIP })
       await page.getByRole('button', { name: 'Publish' }).click()
-      await expect(page.getByRole('status').filter({ hasText: 'Published.' })).toBeVisible()
+      await expect(published(page)).toBeVisible()
+      await page.getByRole('link', { name: '#1', exact: true }).click()
       await page.getByRole('link', { name: 'Files' }).click()
       await page.getByRole('link', { name: 'index.html' }).click()
       await expect(page.getByRole('group', { name: 'Content' })).toHaveText('hi')
@@ -164,13 +167,15 @@ for (const javaScriptEnabled of [true, false])
         await page.goto(`${appliance.url}/projects/${id}/publish`)
         if (buffer === ZIP) await signIn(page)
         await page
-          .getByLabel('Zip archive of the site')
+          .getByLabel('Choose a zip')
           .setInputFiles({ name: 'site.zip', mimeType: 'application/zip', buffer })
-        await page.getByRole('button', { name: 'Publish' }).click()
         if (buffer === PHOTO_ZIP && javaScriptEnabled)
-          await page.getByRole('button', { name: 'Publish all the same' }).click()
-        await expect(page.getByRole('status').filter({ hasText: 'Published.' })).toBeVisible()
+          await page.getByRole('checkbox', { name: 'Publish without a start page' }).check()
+        await page.getByRole('button', { name: 'Publish' }).click()
+        await expect(published(page)).toBeVisible()
       }
+      await page.getByRole('link', { name: '#2', exact: true }).click()
+      if (!javaScriptEnabled) await page.getByRole('button', { name: 'Publish without a start page' }).click()
       await expect(page.getByText('Before, production showed the site')).toBeVisible()
       await page.getByRole('button', { name: 'Roll production back to' }).press('Enter')
       await expect(page.getByRole('status').filter({ hasText: 'The alias was moved.' })).toBeVisible()

@@ -36,10 +36,10 @@ test('after a form is refused, the first error has the focus', async ({ page, ap
   await page.goto(`${appliance.url}/projects/new`)
   await signIn(page)
   await page.getByLabel('Owner').fill('acme')
-  await page.getByLabel('Repository').fill('..')
+  await page.getByLabel('Name', { exact: true }).fill('..')
   await page.getByRole('button', { name: 'Create project' }).click()
-  await expect(page.getByLabel('Repository')).toHaveAccessibleDescription(/1 to 100/)
-  await expect(page.getByLabel('Repository')).toBeFocused()
+  await expect(page.getByLabel('Name', { exact: true })).toHaveAccessibleDescription(/1 to 100/)
+  await expect(page.getByLabel('Name', { exact: true })).toBeFocused()
   await expect(page.getByLabel('Owner')).toHaveValue('acme')
 })
 

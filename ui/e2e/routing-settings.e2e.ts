@@ -1,4 +1,4 @@
-import AxeBuilder from '@axe-core/playwright'
+import { axe } from './axe.ts'
 import { expect, signIn, test, WITH_ADMIN } from './journey.ts'
 import { pageOf, publishWebsite } from './publish-website.ts'
 
@@ -43,7 +43,7 @@ for (const javaScriptEnabled of [true, false])
       await page.getByRole('button', { name: 'Try it' }).click()
       await expect(page.getByText('/old/list leads to /prices/?from=list (302)')).toBeVisible()
       if (javaScriptEnabled) {
-        const { violations } = await new AxeBuilder({ page }).analyze()
+        const { violations } = await axe(page).analyze()
         expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([])
       }
       await page.getByRole('button', { name: 'Create rule' }).click()
@@ -56,7 +56,7 @@ for (const javaScriptEnabled of [true, false])
       await page.goto(`${appliance.url}/projects/${id}/analytics`)
       await expect(page.getByLabel('Target for /price.htm')).toHaveValue('/prices/')
       if (javaScriptEnabled) {
-        const { violations } = await new AxeBuilder({ page }).analyze()
+        const { violations } = await axe(page).analyze()
         expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([])
       }
       await page.getByRole('button', { name: 'Redirect /price.htm' }).click()

@@ -50,7 +50,16 @@ export async function seedRules(appliance: Appliance, projectId: string, aliasId
   const runs = await send('GET', `/api/projects/${projectId}/pipeline-runs`)
   const { rules } = await send('GET', `/api/proxy-rule-sets/${live.ruleSetId}`)
   return [
-    ...['', '?alias=production', '/new', '/runs', '/runs?outcome=failed', `/runs/${runs.data[0].id}`],
+    ...[
+      '',
+      '?alias=production',
+      '/new',
+      '/new?kind=pipeline',
+      '/new?form=contact',
+      '/runs',
+      '/runs?outcome=failed',
+      `/runs/${runs.data[0].id}`,
+    ],
     ...[`/test?rule=${proxy.id}`, `/${proxy.id}`, `/${proxy.id}/edit`, `/${pipeline.id}`],
     ...[`/${pipeline.id}/edit`, `/${rules[0].id}`, `/${rules[0].id}?unlocked=true`],
     ...[`/sets/${live.ruleSetId}`, `/sets/${attached.ruleSetId}`],

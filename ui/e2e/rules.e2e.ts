@@ -22,17 +22,19 @@ const makeRewrites = async (appliance: Appliance, id: string, patterns: string[]
     })
 }
 
-const PIPELINE = JSON.stringify({
-  name: 'greet',
-  steps: [
-    {
-      id: 'form',
-      handlerType: 'form_handler',
-      config: { fields: { name: { type: 'string', required: true } } },
-    },
-    { id: 'answer', handlerType: 'response_handler', config: { body: '{"hello":"{{steps.form.name}}"}' } },
-  ],
-})
+const PIPELINE = `pathPattern: /api/greet
+methods: [POST]
+debugEnabled: true
+pipeline:
+  name: greet
+  steps:
+    - id: form
+      handler: form_handler
+      config: { fields: { name: { type: string, required: true } } }
+    - id: answer
+      handler: response_handler
+      config: { body: '{"hello":"{{steps.form.name}}"}' }
+`
 
 for (const javaScriptEnabled of [true, false])
   test.describe(javaScriptEnabled ? 'with scripts' : 'without scripts', () => {
@@ -102,18 +104,23 @@ for (const javaScriptEnabled of [true, false])
 
     test('a pipeline is written, run and looked at', async ({ page, appliance, folder }) => {
       const id = await publish(appliance, folder)
-      await page.goto(`${appliance.url}/projects/${id}/rules/new`)
+      await page.goto(`${appliance.url}/projects/${id}/rules/new?kind=pipeline`)
       await signIn(page)
-      await page.getByLabel('Path').fill('/api/greet')
-      await page.getByLabel('Methods').fill('POST')
-      await page.getByLabel('Kind').selectOption({ label: 'Pipeline: run steps and answer' })
       await expect(page.getByLabel('Target')).toBeHidden()
-      await page.getByLabel('Steps, validators and post steps').fill('{ "steps": [{}] }')
-      await page.getByLabel('Keep the input and output').check()
+      await expect(page.getByLabel('Path', { exact: true })).toBeHidden()
+      await page.getByRole('combobox', { name: 'Start from an example' }).selectOption('Count')
+      await page.getByRole('button', { name: 'Insert' }).click()
+      const text = page.getByRole('textbox', { name: 'Rule (YAML)' })
+      await expect(text).toHaveValue(/operation: count/)
+      if (javaScriptEnabled) await scripted(page)
+      await text.fill('pathPattern: /api/greet\npipeline:\n  steps: [{}]\n')
+      if (javaScriptEnabled)
+        await expect(text).toHaveAccessibleDescription(/Line 3: .*steps\[0\].*is required/)
       await page.getByRole('button', { name: 'Create rule' }).click()
-      const steps = page.getByLabel('Steps, validators and post steps')
-      await expect(steps).toHaveAccessibleDescription(/steps\[0\].*is required/)
-      await steps.fill(PIPELINE)
+      await expect(text).toHaveAccessibleDescription(/Line 3: .*steps\[0\].*is required/)
+      await expect(text).toHaveValue(/steps: \[\{\}\]/)
+      await text.fill(PIPELINE)
+      if (javaScriptEnabled) await expect(text).toHaveAccessibleDescription('')
       await page.getByRole('button', { name: 'Create rule' }).click()
       await expect(page.getByRole('heading', { name: 'greet', exact: true })).toBeVisible()
       await expect(page.getByRole('list', { name: 'Steps' }).getByRole('listitem')).toHaveCount(2)
@@ -134,6 +141,36 @@ for (const javaScriptEnabled of [true, false])
       await expect(page.getByRole('rowheader')).toHaveCount(1)
       await page.getByRole('link', { name: 'POST /api/greet' }).last().click()
       await expect(page.getByRole('group', { name: 'Output of answer' })).toContainText('Ann')
+    })
+
+    test('four answers make a contact form', async ({ page, appliance, folder }) => {
+      const id = await publish(appliance, folder)
+      await page.goto(`${appliance.url}/projects/${id}/rules/new?form=contact`)
+      await signIn(page)
+      await page.getByRole('textbox', { name: 'Path' }).fill('contact')
+      await page.getByRole('button', { name: 'Create rule' }).click()
+      await expect(page.getByRole('textbox', { name: 'Path' })).toHaveAccessibleDescription(/Enter a path/)
+      await page.getByRole('textbox', { name: 'Path' }).fill('/api/contact')
+      await page.getByRole('textbox', { name: 'Then go to' }).fill('/new/')
+      await expect(page.getByRole('textbox', { name: 'Fields' })).toHaveValue('name, email, message')
+      await expect(page.getByRole('textbox', { name: 'Store in' })).toHaveValue('messages')
+      await page.getByRole('button', { name: 'Show the YAML' }).click()
+      await expect(page.getByText('location: /new/')).toBeVisible()
+      await page.getByRole('button', { name: 'Create rule' }).click()
+      await expect(page.getByRole('status').first()).toContainText('The rule was created and is live.')
+
+      const send = (fields: Record<string, string>) =>
+        fetch(`http://127.0.0.1:${appliance.port}/public/acme/website/production/api/contact`, {
+          method: 'POST',
+          redirect: 'manual',
+          body: new URLSearchParams({ name: 'Ann', email: 'ann@example.com', message: 'Hi', ...fields }),
+        })
+      await send({ website: 'https://spam.example' })
+      const answer = await send({ website: '' })
+      expect([answer.status, answer.headers.get('location')]).toEqual([303, expect.stringContaining('/new/')])
+      await page.getByRole('link', { name: 'Data', exact: true }).click()
+      await page.getByRole('link', { name: 'messages' }).click()
+      await expect(page.getByText('ann@example.com')).toHaveCount(1)
     })
 
     test('a rule of the repository is unlocked, and its set attached', async ({

@@ -14,9 +14,8 @@ test('every form works without scripts', async ({ page, appliance }) => {
   await expect(page.getByRole('heading', { name: 'Your server is ready' })).toBeVisible()
 
   await page.getByRole('link', { name: 'Projects' }).click()
-  await page.getByText('New project', { exact: true }).first().click()
   await page.getByLabel('Owner').fill('acme')
-  await page.getByLabel('Repository').fill('website')
+  await page.getByLabel('Name', { exact: true }).fill('website')
   await page.getByRole('button', { name: 'Create project' }).click()
   await expect(page.getByRole('heading', { name: 'website' })).toBeVisible()
 

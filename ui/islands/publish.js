@@ -1,6 +1,5 @@
 /* Publishing: folders, several files, drag and drop, and progress, in addition to the zip of the plain form. What was
-   dropped or chosen takes the place of the inputs, with Publish and Cancel. Nothing is sent before what is unclear was
-   asked. contract 12.9. */
+   dropped or chosen takes the place of the inputs. Nothing is sent before what is unclear was answered. contract 17.3. */
 
 /**
  * What was dropped or chosen. `upload` is missing while it is being read; `isWanted`: Publish was clicked meanwhile.
@@ -8,32 +7,52 @@
  * @typedef {{ name: string, isWanted: boolean, upload?: Upload, request?: XMLHttpRequest | undefined }} Picked
  */
 
+/**
+ * What has to be answered first: which folder is the site, or that something is meant. `answer` is undefined until it is.
+ *
+ * @typedef {{ kind: 'folders', folders: string[], answer?: string } | { kind: 'consent', label: string, answer?: string }} Question
+ */
+
 const LONE_ARCHIVE = /\.(tar|tar\.gz|tgz)$/i
 const UNREADABLE = 'The dropped files could not be read. Use a button to choose them instead.'
+const CANCELLED = 'Cancelled: nothing was published.'
+const COUNT_MS = 250
+/** More paths are not compared with what is shown. */
+const MAX_COMPARED = 5000
 
 class PublishForm {
   /** @type {Picked | undefined} */
   picked
+  /** @type {Question | undefined} */
+  question
 
   /** @param {HTMLFormElement} form */
   constructor(form) {
     this.form = form
-    this.repository = form.dataset.publish ?? ''
+    this.repository = form.dataset.repository
     this.maxFiles = Number(form.dataset.maxFiles)
-    /** @type {string[]} */
-    this.startPages = JSON.parse(form.dataset.startPages ?? '[]')
-    this.zone = partOf(form, '[data-dropzone]')
+    /** @type {Record<string, { name: string, hasStartPage: boolean }>} */
+    this.shows = JSON.parse(form.dataset.shows ?? '{}')
+    this.zone = /** @type {HTMLElement} */ (form.closest('[data-dropzone]'))
     this.pickers = partOf(form, '[data-pickers]')
     /** @type {HTMLInputElement} */
     this.zipInput = partOf(form, 'input[name=file]')
     /** @type {HTMLInputElement} */
     this.folderInput = partOf(form, '#folder')
     this.chosen = partOf(form, '[data-chosen]')
-    this.target = partOf(form, '[data-target]')
-    this.question = partOf(form, '[data-question]')
+    this.ready = partOf(form, '[data-ready]')
+    this.what = partOf(form, '[data-what]')
+    this.replaces = partOf(form, '[data-replaces]')
+    this.taken = partOf(form, '[data-taken]')
+    this.folders = partOf(form, '[data-folders]')
+    this.consent = partOf(form, '[data-consent]')
+    /** @type {HTMLInputElement} */
+    this.consentInput = partOf(this.consent, 'input')
     this.actions = partOf(form, '[data-actions]')
     /** @type {HTMLButtonElement} */
     this.button = partOf(this.actions, 'button')
+    /** @type {HTMLElement | null} */
+    this.create = form.querySelector('[data-create]')
     /** Where the buttons are while nothing is picked. */
     this.place = make('div')
     this.actions.before(this.place)
@@ -41,8 +60,8 @@ class PublishForm {
   }
 
   listen() {
-    this.cancel.addEventListener('click', () => this.unpick())
-    this.form.addEventListener('input', () => this.showTarget())
+    this.cancel.addEventListener('click', () => this.stopOrUnpick())
+    this.form.addEventListener('input', (event) => this.typed(/** @type {HTMLElement} */ (event.target)))
     this.zipInput.addEventListener('change', () => this.pickLoose([...(this.zipInput.files ?? [])]))
     this.folderInput.addEventListener('change', () => this.pickFolder([...(this.folderInput.files ?? [])]))
     this.zone.addEventListener('dragover', (event) => {
@@ -58,9 +77,14 @@ class PublishForm {
     this.form.addEventListener('submit', (event) => this.submit(event))
   }
 
+  /** @param {string} name @returns {HTMLInputElement | null} */
+  fieldOf(name) {
+    return /** @type {HTMLInputElement | null} */ (this.form.elements.namedItem(name))
+  }
+
   /** @param {string} name */
   valueOf(name) {
-    return /** @type {HTMLInputElement} */ (this.form.elements.namedItem(name)).value.trim()
+    return this.fieldOf(name)?.value.trim() ?? ''
   }
 
   /** The folder with the site that was typed, empty or ending in a slash. */
@@ -74,7 +98,7 @@ class PublishForm {
     const entries = files.map((file) => ({ path: file.name, file }))
     const [first] = entries
     if (first !== undefined)
-      this.pick(entries.length === 1 ? first.path : amountOf(entries), async () => uploadOf(entries))
+      this.pick(entries.length === 1 ? first.path : `${entries.length} things`, async () => uploadOf(entries))
   }
 
   /** @param {File[]} files */
@@ -96,7 +120,7 @@ class PublishForm {
   }
 
   /**
-   * Shows at once what was picked, and reads it. `read` gets a function to tell how far it is.
+   * Reads what was picked, and counts meanwhile. `read` gets a function to tell what it has so far.
    *
    * @param {string} name @param {(tell: (entries: Upload['entries']) => void) => Promise<Upload>} read
    */
@@ -105,27 +129,94 @@ class PublishForm {
     /** @type {Picked} */
     const now = { name, isWanted: false }
     this.picked = now
-    this.showPicked()
+    this.refuse('')
+    this.ask(undefined)
     this.chosen.textContent = `${name}: reading`
-    const upload = await read((entries) => {
+    let count = 0
+    const counting = setInterval(() => {
       if (this.picked === now && !now.isWanted)
-        this.chosen.textContent = `${name}: reading, ${amountOf(entries)} so far`
+        this.chosen.textContent = `${name}: reading, ${countOf(count)} so far`
+    }, COUNT_MS)
+    this.showPicked(name)
+    const upload = await read((entries) => {
+      count = entries.length
     }).catch(() => undefined)
+    clearInterval(counting)
     if (this.picked !== now) return
+    this.chosen.textContent = ''
     if (upload === undefined) this.unpick(UNREADABLE)
-    else if (upload.paths?.length === 0) this.unpick(emptyText(name, upload.isEmpty))
+    else if (upload.paths?.length === 0) this.unpick('', emptyText(name, upload.isEmpty))
     else this.finish(Object.assign(now, { upload }))
   }
 
   /** @param {Picked & { upload: Upload }} picked */
   finish({ name, isWanted, upload }) {
-    const folder = this.folderTakenAway(upload)
-    const taken =
-      folder && ` Everything is in the folder ${folder}, which is taken away: what is in it is published.`
-    this.chosen.textContent = `${name}: ${sizesOf(upload)}.${taken ?? ''}`
+    this.what.textContent = [name, ...sizesOf(upload)].join(' · ')
+    this.propose(name)
+    this.look()
     if (upload.entries.length > this.maxFiles)
       this.refuse(`Too many files: a deployment may have ${this.maxFiles}.`)
-    else if (isWanted) this.decide(upload)
+    else if (isWanted && this.question === undefined) this.publish(upload)
+  }
+
+  /** A new project is called as what was chosen, unless it was given a name. @param {string} name */
+  propose(name) {
+    const field = this.fieldOf('repo')
+    const plain = name
+      .replace(/\.(zip|html?)$/i, '')
+      .replaceAll(/[^A-Za-z0-9._-]+/g, '-')
+      .replaceAll(/^[-.]+|[-.]+$/g, '')
+    if (field !== null && field.value === field.defaultValue && /^[A-Za-z0-9]/.test(plain))
+      field.value = plain
+  }
+
+  /** @param {HTMLElement} target */
+  typed(target) {
+    if (this.folders.contains(target) || this.consent.contains(target)) this.answered()
+    else if (this.picked?.upload !== undefined) this.look()
+  }
+
+  /** Says what is replaced, and asks what is unclear. */
+  look() {
+    const upload = this.picked?.upload
+    if (upload === undefined) return
+    const folder = this.folderTakenAway(upload)
+    this.taken.textContent =
+      folder === undefined
+        ? ''
+        : `Everything is in the folder ${folder}, which is taken away: what is in it is published.`
+    this.ask(this.questionOf(upload))
+    this.tellReplaced(upload)
+  }
+
+  /** @param {Upload} upload */
+  async tellReplaced({ paths }) {
+    const alias = this.valueOf('alias')
+    const shown = this.shows[alias.toLowerCase()]
+    const now = this.picked
+    if (alias === '') this.replaces.textContent = 'A new deployment. No address changes.'
+    else if (shown === undefined) this.replaces.textContent = `${alias} is new.`
+    else {
+      this.replaces.textContent = `${alias} shows ${shown.name}`
+      const counts = await this.comparedWith(alias, paths)
+      const isStill = this.picked === now && this.valueOf('alias') === alias
+      if (counts !== undefined && isStill)
+        this.replaces.textContent = `${alias} shows ${shown.name}: ${counts}`
+    }
+  }
+
+  /** How many paths are new and how many are gone. @param {string} alias @param {string[] | undefined} paths */
+  async comparedWith(alias, paths) {
+    if (paths === undefined || paths.length > MAX_COMPARED) return undefined
+    const address = `/projects/${this.form.dataset.project}/publish/paths?${new URLSearchParams({ alias })}`
+    const answer = await fetch(address).catch(() => undefined)
+    if (answer?.ok !== true) return undefined
+    const { paths: before } = await answer.json()
+    if (before === null) return undefined
+    const [old, fresh] = [new Set(before), new Set(paths)]
+    const added = paths.filter((path) => !old.has(path)).length
+    const gone = before.filter((path) => !fresh.has(path)).length
+    return `${added} new ${added === 1 ? 'path' : 'paths'}, ${gone} gone`
   }
 
   /** The top folder of a zip is taken away without a question. @param {Upload} upload */
@@ -133,153 +224,168 @@ class PublishForm {
     return zip === undefined || paths === undefined || this.base() !== '' ? undefined : nestedFolder(paths)
   }
 
-  showTarget() {
-    const alias = this.valueOf('alias')
-    const to = alias === '' ? 'a new deployment, and no address changes' : `the alias ${alias}`
-    this.target.textContent = `Goes to ${to} of ${this.repository}.`
+  /** @param {Upload} upload @returns {Question | undefined} */
+  questionOf(upload) {
+    const { zip, entries, paths } = upload
+    const base = this.base()
+    if (paths === undefined || paths.includes(base + START_PAGE)) return undefined
+    if (this.folderTakenAway(upload) !== undefined) return undefined
+    if (zip === undefined && entries.length === 1 && LONE_ARCHIVE.test(paths[0] ?? ''))
+      return {
+        kind: 'consent',
+        label: 'Publish the archive itself, for download: only a zip is unpacked here',
+      }
+    const folders = startFolders(paths, base)
+    if (folders.length > 0) return { kind: 'folders', folders }
+    if (this.shows[this.valueOf('alias').toLowerCase()]?.hasStartPage === true)
+      return { kind: 'consent', label: 'Publish without a start page' }
+    return undefined
   }
 
-  showPicked() {
-    this.refuse('')
-    this.closeQuestion()
-    this.showTarget()
+  /** @param {Question | undefined} question */
+  ask(question) {
+    if (JSON.stringify({ ...this.question, answer: undefined }) === JSON.stringify({ ...question })) return
+    this.question = question
+    this.folders.hidden = question?.kind !== 'folders'
+    this.consent.hidden = question?.kind !== 'consent'
+    for (const old of this.folders.querySelectorAll('.check')) old.remove()
+    if (question?.kind === 'folders')
+      for (const [value, label] of [
+        ...question.folders.map((folder) => [folder, folder]),
+        ['', 'Everything as it is'],
+      ])
+        this.folders.append(radioOf(value ?? '', label ?? ''))
+    if (question?.kind === 'consent') {
+      partOf(this.consent, 'label').textContent = question.label
+      this.consentInput.checked = false
+    }
+    this.button.disabled = question !== undefined
+  }
+
+  answered() {
+    const { question } = this
+    if (question === undefined) return
+    /** @type {HTMLInputElement | null} */
+    const chosen = this.folders.querySelector('input:checked')
+    const consent = this.consentInput.checked ? 'yes' : undefined
+    const answer = question.kind === 'folders' ? chosen?.value : consent
+    if (answer === undefined) delete question.answer
+    else question.answer = answer
+    this.button.disabled = answer === undefined
+  }
+
+  /** @param {string} name */
+  showPicked(name) {
+    this.what.textContent = name
+    this.replaces.textContent = ''
+    this.taken.textContent = ''
     this.zipInput.required = false
     this.pickers.hidden = true
-    this.target.hidden = false
+    this.ready.hidden = false
     this.form.classList.add('is-picked')
+    if (this.create !== null) this.create.hidden = true
     this.actions.append(this.cancel)
-    this.zone.append(this.actions)
+    this.ready.append(this.actions)
     this.button.focus({ preventScroll: true })
   }
 
-  /** Back to the inputs. */
-  unpick(message = '') {
+  stopOrUnpick() {
     const { request } = this.picked ?? {}
+    if (request === undefined) this.unpick()
+    else request.abort()
+  }
+
+  /** Back to the inputs. */
+  unpick(refusal = '', told = '') {
     this.picked = undefined
-    request?.abort()
     this.zipInput.value = ''
     this.folderInput.value = ''
     this.zipInput.required = true
     this.pickers.hidden = false
-    this.target.hidden = true
-    this.chosen.textContent = ''
-    this.closeQuestion()
+    this.ready.hidden = true
+    this.chosen.textContent = told
+    this.ask(undefined)
     this.form.classList.remove('is-picked')
+    if (this.create !== null) this.create.hidden = false
     this.cancel.remove()
     this.place.after(this.actions)
-    this.refuse(message)
+    this.refuse(refusal)
   }
 
   /** @param {SubmitEvent} event */
   submit(event) {
     const { picked } = this
-    if (picked === undefined) return
+    if (picked === undefined || (this.create !== null && event.submitter === this.create)) return
     event.preventDefault()
     picked.isWanted = true
     if (picked.upload === undefined)
       this.chosen.textContent = `${picked.name}: reading, and published as soon as it is read`
     else if (picked.request === undefined && picked.upload.entries.length <= this.maxFiles)
-      this.decide(picked.upload)
-  }
-
-  /** Asks where it is unclear what should go live; else publishes. @param {Upload} upload */
-  decide(upload) {
-    const { zip, entries, paths } = upload
-    const base = this.base()
-    if (paths === undefined || paths.includes(base + START_PAGE)) return this.publish(upload)
-    if (this.folderTakenAway(upload) !== undefined) return this.publish(upload, { unwrap: 'true' })
-    if (zip === undefined && entries.length === 1 && LONE_ARCHIVE.test(paths[0] ?? ''))
-      return this.askArchive(upload)
-    const deeper = deeperStart(paths, base)
-    if (deeper !== undefined) return this.askDeeper(upload, deeper)
-    if (this.startPages.includes(this.valueOf('alias').toLowerCase())) return this.askWithout(upload)
-    return this.publish(upload)
-  }
-
-  /** Of files only those in the folder are sent; a zip is sent whole. @param {Upload} upload @param {string} folder */
-  askDeeper(upload, folder) {
-    const isCut = upload.zip === undefined && this.base() === ''
-    const publishFolder = () =>
-      isCut ? this.publish(upload, {}, folder) : this.publish(upload, { basePath: `/${folder.slice(0, -1)}` })
-    this.ask(`There is no index.html at the top, but one in ${folder}. Publish ${folder} instead?`, [
-      [`Publish ${folder}`, publishFolder],
-      ['Publish everything', () => this.publish(upload)],
-    ])
+      this.publish(picked.upload)
   }
 
   /** @param {Upload} upload */
-  askWithout(upload) {
-    const text = `${this.valueOf('alias')} shows a start page now, and there is no index.html in what you chose: its address would show no page. Publish it all the same?`
-    this.ask(text, [['Publish all the same', () => this.publish(upload)]])
-  }
-
-  /** @param {Upload} upload */
-  askArchive(upload) {
-    const text =
-      'This is an archive, and only a zip is unpacked here. Unpack it and drop the folder, or publish the archive itself for download?'
-    this.ask(text, [['Publish the archive', () => this.publish(upload, { asFiles: 'true' })]])
-  }
-
-  /** @param {string} text @param {[label: string, answer: () => void][]} answers */
-  ask(text, answers) {
-    const buttons = answers.map(([label, answer], at) =>
-      clickable(label, at === 0 ? 'primary' : 'secondary', answer),
-    )
-    const back = clickable('Cancel', 'quiet', () => this.closeQuestion())
-    partOf(this.question, 'p').textContent = text
-    partOf(this.question, '.actions').replaceChildren(...buttons, back)
-    this.question.hidden = false
-    this.actions.hidden = true
-    buttons[0]?.focus()
-  }
-
-  closeQuestion() {
-    if (this.picked !== undefined) this.picked.isWanted = false
-    partOf(this.question, 'p').textContent = ''
-    this.question.hidden = true
-    this.actions.hidden = false
-  }
-
-  /**
-   * @param {Upload} upload @param {Record<string, string>} [extra] More fields.
-   * @param {string} [folder] Only what is in it is sent.
-   */
-  publish({ zip, entries }, extra = {}, folder = '') {
-    this.closeQuestion()
-    const [owner = '', repo = ''] = this.repository.split('/')
+  publish(upload) {
+    const { zip, entries } = upload
+    const folder = this.question?.kind === 'folders' ? (this.question.answer ?? '') : ''
+    // Of files only those in the folder are sent; a zip is sent whole.
+    const cut = zip === undefined && this.base() === '' ? folder : ''
     const fields = new FormData(this.form)
     fields.delete('file')
-    for (const [name, value] of Object.entries({ owner, repo, commitSha: newSha(), ...extra }))
+    fields.delete('ask')
+    for (const [name, value] of Object.entries(this.extraOf(upload, cut === '' ? folder : '')))
       fields.set(name, value)
     const sent = entries
-      .filter(({ path }) => path.startsWith(folder))
-      .map(({ path, file }) => ({ path: path.slice(folder.length), file }))
+      .filter(({ path }) => path.startsWith(cut))
+      .map(({ path, file }) => ({ path: path.slice(cut.length), file }))
     if (zip === undefined) fields.set('filePaths', JSON.stringify(sent.map(({ path }) => path)))
     for (const { path, file } of sent) fields.append('file', file, path)
-    const done = extra['unwrap'] === undefined ? 'published' : 'unwrapped'
-    this.send(zip === undefined ? '/api/deployments' : '/api/deployments/zip', fields, done)
+    this.send(this.addressOf(zip !== undefined), fields)
   }
 
-  /** @param {string} address @param {FormData} fields @param {string} done */
-  send(address, fields, done) {
+  /** @param {Upload} upload @param {string} folder @returns {Record<string, string>} */
+  extraOf(upload, folder) {
+    const [owner = '', repo = ''] = this.repository?.split('/') ?? [
+      this.valueOf('owner'),
+      this.valueOf('repo'),
+    ]
+    const isArchive = this.question?.kind === 'consent' && LONE_ARCHIVE.test(upload.paths?.[0] ?? '')
+    return {
+      ...{ owner, repo, commitSha: newSha() },
+      ...(folder === '' ? {} : { basePath: `/${folder.slice(0, -1)}` }),
+      ...(this.folderTakenAway(upload) === undefined ? {} : { unwrap: 'true' }),
+      ...(isArchive ? { asFiles: 'true' } : {}),
+    }
+  }
+
+  /** @param {boolean} isZip */
+  addressOf(isZip) {
+    if (this.repository === undefined)
+      return `/projects/new?${new URLSearchParams(isZip ? {} : { files: 'true' })}`
+    return isZip ? '/api/deployments/zip' : '/api/deployments'
+  }
+
+  /** @param {string} address @param {FormData} fields */
+  send(address, fields) {
     this.refuse('')
     this.button.disabled = true
     const request = sendForm(this.form, address, fields, {
       // From here on it can no longer be stopped.
       onSent: () => this.cancel.remove(),
-      onPublished: (id) =>
-        location.assign(`/projects/${this.form.dataset.project}/deployments/${id}?done=${done}`),
+      onPublished: (id, projectId) =>
+        location.assign(`/projects/${projectId ?? this.form.dataset.project}/publish?published=${id}`),
       onFailed: (message) => this.stop(message),
     })
     if (this.picked !== undefined) this.picked.request = request
   }
 
-  /** @param {string} message */
+  /** What was chosen is still there. @param {string} message */
   stop(message) {
     this.button.disabled = false
     if (this.picked === undefined) return
     this.picked.request = undefined
     this.actions.append(this.cancel)
+    if (message === '') this.chosen.textContent = CANCELLED
     this.refuse(message)
   }
 
@@ -289,6 +395,16 @@ class PublishForm {
     box.textContent = message
     box.hidden = message === ''
   }
+}
+
+/** @param {string} value @param {string} label */
+function radioOf(value, label) {
+  const id = `folder-${value}`
+  const line = make('div', { class: 'check' })
+  const text = make('div')
+  text.append(make('label', { for: id }, label))
+  line.append(make('input', { type: 'radio', id, name: '_folder', value }), text)
+  return line
 }
 
 each('form[data-publish]', (/** @type {HTMLFormElement} */ form) => {

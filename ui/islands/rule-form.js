@@ -24,7 +24,9 @@ each('form[data-check]', (/** @type {HTMLFormElement} */ form) => {
   }
 
   form.addEventListener('input', ({ target }) => {
-    touched.add(/** @type {HTMLInputElement} */ (target).name)
+    const { name } = /** @type {HTMLInputElement} */ (target)
+    if (name === 'yaml') return
+    touched.add(name)
     clearTimeout(timer)
     timer = setTimeout(check, PAUSE_MS)
   })

@@ -12,6 +12,7 @@ import { searchForm } from '../components/search-form.ts'
 import { type Column, table } from '../components/table.ts'
 import { time } from '../components/time.ts'
 import type { PageUser } from '../components/user-menu.ts'
+import { type PublishPanelProps, publishPanel } from '../deployments/publish-panel.ts'
 import { appLayout } from '../frame/layout.ts'
 import { queryText } from '../frame/project-request.ts'
 
@@ -42,7 +43,8 @@ type HomePageProps = {
   page: number
   pages: number
   total: number
-  canCreate: boolean
+  /** Publishes to a project that it makes; null for those who may not make one. */
+  panel: PublishPanelProps | null
   /** Of all projects, whatever the page and the search. */
   attention?: readonly AttentionItem[]
   /** Names of the projects in it, by id. */
@@ -66,7 +68,7 @@ export const homePage = (props: HomePageProps): Html =>
           <h1>Projects</h1>
           ${attentionBadge(props.attention?.length ?? 0)}
         </div>
-        ${props.canCreate && !isEmpty(props) && newProject}
+        ${props.panel !== null && !isEmpty(props) && newProject}
       </header>
       <div class="cards">
         ${attentionCard(props.attention ?? [], ({ projectId }) =>
@@ -103,41 +105,14 @@ const found = ({ projects, search, page, pages, total }: HomePageProps): Html =>
   ${pagination({ page, pages, total, hrefOf: (to) => `/${queryText({ q: search, page: to })}` })}
 `
 
-function noProjects({ canCreate, user }: HomePageProps): Html {
-  if (!canCreate)
-    return emptyState({
-      icon: 'projects',
-      title: 'No projects yet',
-      text: 'You see a project here once its owner gives you a role on it. The sites you belong to are listed in your account.',
-    })
-  return emptyState(
-    {
-      icon: 'projects',
-      title: 'Publish your first site',
-      text: 'A project holds one site: its versions, its addresses and the people who can see it.',
-    },
-    html`
-      <ol class="steps stack">
-        <li>
-          <h3>Create the project</h3>
-          <p>Give it the name of its repository.</p>
-          ${newProject}
-        </li>
-        <li>
-          <h3>Publish a folder</h3>
-          <p>
-            Drop it into the page, or use the command line or
-            CI${user.role === 'admin' ? html` with an <a href="/keys">API key</a>` : ' with a key from an admin'}.
-          </p>
-        </li>
-        <li>
-          <h3>Share the address</h3>
-          <p>Each alias, such as <code>production</code>, has its own address.</p>
-        </li>
-      </ol>
-    `,
-  )
-}
+const noProjects = ({ panel }: HomePageProps): Html =>
+  panel === null
+    ? emptyState({
+        icon: 'projects',
+        title: 'No projects yet',
+        text: 'You see a project here once its owner gives you a role on it. The sites you belong to are listed in your account.',
+      })
+    : publishPanel(panel)
 
 /** Guests of all of them see neither when something was published nor how it fares: columns without any value. */
 const columnsFor = (projects: readonly ProjectRow[]): Column<ProjectRow>[] =>

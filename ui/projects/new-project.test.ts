@@ -26,8 +26,8 @@ test('a new project has an owner filled in, and the form says what the names are
   await app.addUser(USER, 'user')
   const html = await (await browser.open('/projects/new', { as: USER })).text()
   expect(html).toMatch(/<input id="owner"[^>]* value="grace"/)
-  expect(html).toContain('production--REPOSITORY--OWNER')
-  const emptied = { intent: 'create-project', owner: '', name: 'x', displayName: '' }
+  expect(html).toContain('production--NAME--OWNER')
+  const emptied = { intent: 'create-project', owner: '', repo: 'x' }
   const refused = await (await browser.submit('/projects/new', emptied, { as: USER })).text()
   expect(refused).toContain('id="owner-error"')
   expect(refused).not.toContain('value="grace"')

@@ -317,28 +317,31 @@ describe('publishing', () => {
     const [status, location] = redirectOf(await upload(contributor, address, Buffer.from(ZIP, 'base64')))
     expect([status, String(location)]).toEqual([
       303,
-      expect.stringMatching(/\/deployments\/[0-9a-f-]+\?done=published$/),
+      expect.stringMatching(/\/publish\?published=[0-9a-f-]+$/),
     ])
     const html = await read(String(location), contributor)
+    expect(html).toContain('>Published</h2>')
     expect(html).toContain('By hand')
     expect(html).toContain('live--website--acme.localhost')
   })
 
   test('a zip with everything in one folder is published without it, unless a folder is named', async () => {
-    for (const [basePath, done] of [
-      ['', 'unwrapped'],
-      ['/site', 'published'],
+    for (const [basePath, isUnwrapped] of [
+      ['', true],
+      ['/site', false],
     ] as const) {
       const sent = upload(contributor, addressIn(await read(at('/publish'))), NESTED_ZIP, basePath)
       const location = String(redirectOf(await sent)[1])
-      expect(location).toEndWith(`?done=${done}`)
-      expect((await read(location, contributor)).includes('which was taken away')).toBe(done === 'unwrapped')
+      expect(location.endsWith('&unwrapped=true')).toBe(isUnwrapped)
+      expect((await read(location, contributor)).includes('which was taken away')).toBe(isUnwrapped)
     }
   })
 
   test('the form knows which aliases show a start page', async () => {
     await upload(contributor, addressIn(await read(at('/publish'))), Buffer.from(ZIP, 'base64'))
-    expect(await read(at('/publish'), contributor)).toMatch(/data-start-pages="\[[^"]*&quot;live&quot;/)
+    expect(await read(at('/publish'), contributor)).toMatch(
+      /data-shows="[^"]*&quot;live&quot;:\{[^}]*&quot;hasStartPage&quot;:true/,
+    )
   })
 
   test('each form has its own commit', async () => {

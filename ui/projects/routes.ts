@@ -1,9 +1,7 @@
 import { Elysia } from 'elysia'
 import type { Caller, Context } from '../../src/context.ts'
 import { DAY_MS } from '../../src/domain/durations.ts'
-import { AppError } from '../../src/domain/errors.ts'
 import { isoTime } from '../../src/domain/iso-time.ts'
-import { createRateLimiter, type RateState } from '../../src/http/rate-limit.ts'
 import { listPreviews } from '../../src/modules/aliases/previews.ts'
 import {
   type AliasView,
@@ -16,61 +14,35 @@ import { suspendedKeys } from '../../src/modules/api-keys/service.ts'
 import { type AttentionItem, attentionOf, listAttention } from '../../src/modules/attention/service.ts'
 import { authorize, type Grant, mayDo } from '../../src/modules/auth/authorize.ts'
 import { purgeProject } from '../../src/modules/cdn/service.ts'
-import { aliasesWithStartPage } from '../../src/modules/deployments/browse.ts'
 import { lastDeploymentTimes } from '../../src/modules/deployments/latest.ts'
 import { listDeployments } from '../../src/modules/deployments/service.ts'
-import {
-  parseOrder,
-  type UploadFields,
-  type UploadOrder,
-} from '../../src/modules/deployments/upload/fields.ts'
-import { publishZipForm, uploadFieldsOf } from '../../src/modules/deployments/upload.ts'
-import { newProjectBody } from '../../src/modules/projects/model.ts'
-import {
-  aboutProject,
-  createProject,
-  listProjectNames,
-  type ProjectView,
-  pageOfProjects,
-} from '../../src/modules/projects/service.ts'
+import { listProjectNames, type ProjectView, pageOfProjects } from '../../src/modules/projects/service.ts'
 import { getSetQuota } from '../../src/modules/quotas/service.ts'
 import { PREVIEW_NOTICES, previewIntents } from '../aliases/preview-forms.ts'
 import { page } from '../components/html.ts'
 import { suspendedKeysNotice } from '../components/key-fate.ts'
-import { publishPage } from '../deployments/publish.ts'
-import { checkInput, type Form, pageNumberOf, UNREAD_BODY } from '../frame/form.ts'
+import { newProjectPanel, publishing } from '../deployments/panel-props.ts'
+import { pageNumberOf, UNREAD_BODY } from '../frame/form.ts'
 import { expectedFailure, queryOf, redirectTo, viewerOf, visitUrl } from '../frame/page-request.ts'
 import {
-  answerForm,
   doneNotice,
   type Failed,
   type Intent,
   type Looking,
   lookAt,
-  submitForm,
   submitProjectForm,
 } from '../frame/project-request.ts'
 import { projectHealth } from './health.ts'
 import { type HealthPoint, homePage, type ProjectRow } from './home.ts'
-import { type NewProjectPageProps, newProjectPage } from './new-project.ts'
 import { isProduction, projectPage, type Visits } from './project.ts'
 
 /** The list of projects, a new one, its overview, and publishing to it. */
 export const projectPages = (ctx: Context) => {
-  const uploads = createRateLimiter(ctx.config.rateLimitUpload, ctx.now)
   return new Elysia()
     .get('/', ({ request }) => showHome(ctx, request))
     .get('/projects', ({ request }) => showProjects(ctx, request))
-    .get('/projects/new', ({ request }) => showNewProject(ctx, request))
-    .post('/projects/new', ({ request }) => submitProject(ctx, request), UNREAD_BODY)
     .get('/projects/:id', ({ request, params }) => showProject(ctx, request, params.id))
     .post('/projects/:id', ({ request, params }) => submitPreviews(ctx, request, params.id), UNREAD_BODY)
-    .get('/projects/:id/publish', ({ request, params }) => showPublish(ctx, request, params.id))
-    .post(
-      '/projects/:id/publish',
-      ({ request, params }) => submitUpload(ctx, request, params.id, (who) => uploads.take(who)),
-      UNREAD_BODY,
-    )
 }
 
 /** Whoever shortens an address ends here. */
@@ -103,7 +75,7 @@ async function showHome(ctx: Context, request: Request): Promise<Response> {
       })),
       search,
       ...place,
-      canCreate: creatorGrant(ctx, caller) !== undefined,
+      panel: creatorGrant(ctx, caller) === undefined ? null : newProjectPanel(ctx, user.email),
       notices: [
         ...doneNotice(request, { deleted: 'The project and all its content were deleted.' }),
         ...suspendedKeysNotice(user.role === 'admin' ? keysThatWait(ctx, caller) : []),
@@ -166,40 +138,6 @@ function creatorGrant(ctx: Context, caller: Caller): Grant | undefined {
   }
 }
 
-function showNewProject(ctx: Context, request: Request, failed?: NewProjectPageProps['failed']): Response {
-  const { caller, user } = viewerOf(ctx, request)
-  authorize(ctx, caller, 'project:create', undefined, request.method === 'GET')
-  return page(newProjectPage({ user, failed }), failed?.error.status)
-}
-
-const submitProject = (ctx: Context, request: Request): Promise<Response> =>
-  submitForm(
-    ctx,
-    request,
-    {
-      intents: {
-        'create-project': {
-          isOnce: true,
-          run({ grant, form }) {
-            const { displayName, ...others } = projectValues(form)
-            const input = displayName === '' ? others : { ...others, displayName }
-            checkInput(ctx, request, newProjectBody, input)
-            return `/projects/${createProject(ctx, grant, input).id}?done=created`
-          },
-        },
-      },
-      show: ({ error, values }) => showNewProject(ctx, request, { error, values }),
-    },
-    (caller) => authorize(ctx, caller, 'project:create', undefined, false),
-  )
-
-const projectValues = (form: Form) => ({
-  owner: form.text('owner').trim(),
-  name: form.text('name').trim(),
-  displayName: form.text('displayName').trim(),
-  isPublic: form.isTicked('isPublic'),
-})
-
 const LATEST = '5'
 
 const submitPreviews = (ctx: Context, request: Request, id: string) =>
@@ -242,7 +180,7 @@ async function showProject(ctx: Context, request: Request, id: string, failed?: 
       refused: failed,
       deployments: latest.data,
       deploymentCount: latest.pagination.total,
-      ...publishing(ctx, grant),
+      ...publishing(ctx, grant, project),
       visits: latest.data.length === 0 ? undefined : await visitsOf(ctx, caller, project.id),
       quota: await getSetQuota(ctx, grant, project.id),
       needsAttention: attentionOf(ctx, grant),
@@ -265,69 +203,4 @@ async function visitsOf(ctx: Context, caller: Caller, projectId: string): Promis
   const grant = authorize(ctx, caller, 'analytics:read', { projectId }, true)
   const from = isoTime(ctx.now() - DAYS_SHOWN * DAY_MS)
   return getProjectAnalytics(ctx, grant, { from, interval: 'day' })
-}
-
-function showPublish(
-  ctx: Context,
-  request: Request,
-  id: string,
-  failed?: { error: AppError; values: Record<string, string> },
-): Response {
-  const looking = lookAt(ctx, request, id, 'deployment:create')
-  return page(
-    publishPage({ ...looking, ...publishing(ctx, looking.grant), failed }),
-    failed?.error.status,
-    failed?.error.headers,
-  )
-}
-
-/** What the form to publish needs to know. */
-const publishing = (ctx: Context, grant: Grant) => ({
-  apiUrl: ctx.adminUrl(),
-  commitSha: newSha(ctx),
-  maxFiles: ctx.config.maxDeploymentFiles,
-  startPages: aliasesWithStartPage(ctx, grant).map((name) => name.toLowerCase()),
-})
-
-/** An upload from a browser has no commit, so it gets 40 unique digits instead. */
-const newSha = (ctx: Context): string => Bun.SHA1.hash(`browser ${ctx.newId()}`, 'hex')
-
-/** The form for browsers without scripts: one zip. It counts towards the upload limit. contract §5.2. */
-async function submitUpload(
-  ctx: Context,
-  request: Request,
-  id: string,
-  count: (who: string) => RateState,
-): Promise<Response> {
-  const { caller, user } = viewerOf(ctx, request)
-  authorize(ctx, caller, 'deployment:create', aboutProject(ctx, id), false)
-  const fields = uploadFieldsOf(request)
-  return answerForm(
-    async () => {
-      if (ctx.config.rateLimitUpload > 0) refuseTooMany(count(user.id))
-      const { projectId, deployment, unwrapped } = await publishZipForm(ctx, request, fields, unwrappingOrder)
-      const done = unwrapped === null ? 'published' : 'unwrapped'
-      return `/projects/${projectId}/deployments/${deployment.number}?done=${done}`
-    },
-    (error) => showPublish(ctx, request, id, { error, values: typedOf(fields) }),
-  )
-}
-
-/** Takes a folder around everything away by itself, unless a folder with the site is named. contract 12.9. */
-function unwrappingOrder(fields: UploadFields): UploadOrder {
-  const order = parseOrder(fields)
-  return { ...order, unwrap: order.unwrap || !order.basePath }
-}
-
-function refuseTooMany({ isOver, retryAfterSeconds }: RateState): void {
-  if (!isOver) return
-  throw new AppError('rate_limited', 'Too many uploads in the last minute. Wait a minute, then try again.', {
-    headers: { 'retry-after': String(retryAfterSeconds) },
-  })
-}
-
-/** The values as typed. An empty alias stays empty, so that the default alias is not moved by mistake. */
-function typedOf(fields: UploadFields): Record<string, string> {
-  const names = ['alias', 'description', 'basePath']
-  return Object.fromEntries(names.map((name) => [name, fields.first(name) ?? '']))
 }

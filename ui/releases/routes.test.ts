@@ -75,12 +75,11 @@ test('a release that is held back is shown with what failed, and released all th
     headers: { origin: 'http://localhost' },
   })
   const shownNext = published.headers.get('location') ?? ''
-  const page = shownNext.split('?')[0] ?? ''
-  expect(page).toContain('/deployments/')
   expect(await shown()).toBe('old')
-  const text = await read(shownNext)
-  expect(text).toContain('Uploaded, and held back: see below.')
-  expect(text).not.toContain('Published.')
+  const told = await read(shownNext)
+  expect(told).toContain('The alias production does not show it: its checks held it back.')
+  const page = /href="([^"]*\/deployments\/\d+)"/.exec(told)?.[1] ?? ''
+  const text = await read(page)
   expect(text).toContain('Held back by its checks')
   expect(text).toContain('the answer is 404, not 200')
   expect((await post({ intent: 'release' }, page)).headers.get('location')).toBe(`${page}?done=released`)
@@ -88,4 +87,28 @@ test('a release that is held back is shown with what failed, and released all th
   expect(await read(page)).not.toContain('Held back')
   const again = await post({ intent: 'release' }, page)
   expect(again.status).toBe(409)
+})
+
+test('a release that is asked about shows the folders, and the answer moves the alias to one', async () => {
+  const before = await shown()
+  const form = new FormData()
+  form.append('alias', 'production')
+  form.append('ask', 'true')
+  form.append('file', new Blob([Uint8Array.from(zip({ 'dist/index.html': 'built', 'src/a.ts': 'a' }))]), 'site.zip')
+  const address = `/projects/${seeded.projectId}/publish?repository=acme/docs&commitSha=${'d'.repeat(40)}`
+  const published = await app.call('POST', address, {
+    as: ROOT,
+    body: form,
+    headers: { origin: 'http://localhost' },
+  })
+  expect(await shown()).toBe(before)
+  const told = await read(published.headers.get('location') ?? '')
+  expect(told).toContain('it is unclear which folder is the site')
+  const page = /href="([^"]*\/deployments\/\d+)"/.exec(told)?.[1] ?? ''
+  expect(await read(page)).toContain('<legend>Which folder is the site?</legend>')
+  const wrong = await post({ intent: 'release', startPage: 'src/' }, page)
+  expect(wrong.status).toBe(400)
+  expect(await shown()).toBe(before)
+  await post({ intent: 'release', startPage: 'dist/' }, page)
+  expect(await shown()).toBe('built')
 })

@@ -2,7 +2,6 @@ import { MAX_DESCRIPTION } from '../../src/domain/description.ts'
 import { REDIRECT_STATUSES, type RedirectStatus } from '../../src/domain/redirect-status.ts'
 import { button, linkButton } from '../components/button.ts'
 import { card } from '../components/card.ts'
-import { copyable } from '../components/copyable.ts'
 import {
   checkbox,
   type FormError,
@@ -11,16 +10,15 @@ import {
   formError,
   hidden,
   selectField,
-  textArea,
 } from '../components/field.ts'
 import { type Content, type Html, html } from '../components/html.ts'
 import { notice } from '../components/notice.ts'
 import { type ProjectPageBase, projectFrame } from '../frame/project-frame.ts'
 import type { ShownRule } from './rule.ts'
-import { PIPELINE_EXAMPLE } from './rule-example.ts'
+import { ruleEditor } from './rule-editor.ts'
 import { headerFields } from './rule-headers.ts'
 import type { RuleValues } from './rule-values.ts'
-import { KEEP_STEPS, ruleHref, ruleName, rulesHref } from './rule-words.ts'
+import { ruleHref, ruleName, rulesHref } from './rule-words.ts'
 
 type RuleEditPageProps = ProjectPageBase & {
   /** Null for a new rule. */
@@ -42,6 +40,9 @@ export const ruleEditPage = (props: RuleEditPageProps): Html => {
     {
       tab: 'rules',
       title: rule === null ? 'New rule' : 'Edit rule',
+      about:
+        rule === null &&
+        html`<p class="muted">For a form on a page: <a href=${rulesHref(project.id, '/new?form=contact')}>make a contact form</a>.</p>`,
       crumbs: [
         { label: 'Rules', href: rulesHref(project.id) },
         ...(rule === null ? [] : [{ label: ruleName(rule), href: backHref(props) }]),
@@ -57,7 +58,7 @@ export const ruleEditPage = (props: RuleEditPageProps): Html => {
       }
       <form method="post" class="cards rule-form" data-check>
         ${formError(props.error)} ${hidden('intent', 'save')}
-        ${hidden('unlocked', props.isUnlocked ? 'true' : undefined)} ${matching(props)} ${deed(props)}
+        ${hidden('unlocked', props.isUnlocked ? 'true' : undefined)} ${deed(props)} ${matching(props)}
         ${pipeline(props)} ${headers(props)} ${more(props)}
         <div class="actions">
           ${button({ label: rule === null ? 'Create rule' : 'Save rule' })}
@@ -84,7 +85,11 @@ const of = ({ values, error }: RuleEditPageProps, name: string) => ({
 const tick = ({ values }: RuleEditPageProps, name: string, label: string, hint?: Content): Html =>
   checkbox({ name, label, checked: values[name] === 'true', ...(hint === undefined ? {} : { hint }) })
 
-const matching = (props: RuleEditPageProps): Html =>
+const matching = (props: RuleEditPageProps): Html => html`
+  <div class="not-pipeline">${requests(props)}</div>
+`
+
+const requests = (props: RuleEditPageProps): Html =>
   card(
     { id: 'matching', title: 'Requests to match' },
     html`
@@ -94,6 +99,9 @@ const matching = (props: RuleEditPageProps): Html =>
           label: 'Path',
           hint: html`Such as <code>/api/*</code>, <code>*.json</code> or <code>/contact</code>. A <code>*</code> matches anything.`,
           placeholder: '/api/*',
+          // A pipeline has it in its text.
+          required: false,
+          isPlain: true,
           verbatim: true,
         })}
         ${field({
@@ -104,20 +112,20 @@ const matching = (props: RuleEditPageProps): Html =>
           verbatim: true,
         })}
       </div>
-      ${
-        props.rule === null &&
-        props.aliases.length > 0 &&
-        selectField({
-          ...of(props, 'aliasId'),
-          label: 'Where',
-          options: [
-            { value: '', label: 'Every site of the project' },
-            ...props.aliases.map(({ id, name }) => ({ value: id, label: `Only on ${name}` })),
-          ],
-        })
-      }
     `,
   )
+
+const where = (props: RuleEditPageProps): Html | false =>
+  props.rule === null &&
+  props.aliases.length > 0 &&
+  selectField({
+    ...of(props, 'aliasId'),
+    label: 'Where',
+    options: [
+      { value: '', label: 'Every site of the project' },
+      ...props.aliases.map(({ id, name }) => ({ value: id, label: `Only on ${name}` })),
+    ],
+  })
 
 const deed = (props: RuleEditPageProps): Html =>
   card(
@@ -133,6 +141,7 @@ const deed = (props: RuleEditPageProps): Html =>
           { value: 'redirect', label: 'Redirect: send the visitor to another address' },
         ],
       })}
+      ${where(props)}
       <div class="stack not-pipeline">
         ${field({
           ...of(props, 'targetUrl'),
@@ -209,22 +218,9 @@ const pipeline = (props: RuleEditPageProps): Html => html`
       {
         id: 'pipeline',
         title: 'Pipeline',
-        about: html`The steps as JSON. Files in the repository use YAML instead and can be tested: <code>svc rules init</code>.`,
+        about: html`The whole rule: its path, its methods and its steps, with the keys of a <a href="/docs/rules">rule file</a>.`,
       },
-      html`
-        ${textArea({
-          ...of(props, 'pipelineConfig'),
-          label: 'Steps, validators and post steps',
-          rows: 18,
-          // A pipeline needs it; other kinds hide it.
-          required: false,
-          isPlain: true,
-        })}
-        <details class="more">
-          <summary>An example to start with</summary>
-          ${copyable({ label: 'A form with a response', text: PIPELINE_EXAMPLE })}
-        </details>
-      `,
+      ruleEditor({ projectId: props.project.id, values: props.values, error: props.error }),
     )}
   </div>
 `
@@ -254,7 +250,9 @@ const headers = (props: RuleEditPageProps): Html => html`
   </div>
 `
 
-const more = (props: RuleEditPageProps): Html =>
+const more = (props: RuleEditPageProps): Html => html`<div class="not-pipeline">${placing(props)}</div>`
+
+const placing = (props: RuleEditPageProps): Html =>
   card(
     { id: 'more', title: 'Place in the list' },
     html`
@@ -269,8 +267,5 @@ const more = (props: RuleEditPageProps): Html =>
         })}
       </div>
       ${tick(props, 'isEnabled', 'Enabled', 'A disabled rule is skipped.')}
-      <div class="only-pipeline">
-        ${tick(props, 'debugEnabled', KEEP_STEPS, 'Secrets are masked. Turn it off when you are done.')}
-      </div>
     `,
   )

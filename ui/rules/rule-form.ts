@@ -1,19 +1,16 @@
 import type { Context } from '../../src/context.ts'
 import type { ErrorDetail } from '../../src/domain/errors.ts'
-import { isRecord } from '../../src/domain/is-record.ts'
 import type { RedirectStatus } from '../../src/domain/redirect-status.ts'
-import type { Grant } from '../../src/modules/auth/authorize.ts'
 import { REDACTED } from '../../src/modules/proxy-rules/header-values.ts'
 import { headerConfigBody, newRuleBody } from '../../src/modules/proxy-rules/model.ts'
-import { findRuleFlaws, type NewRule, type RuleLevel } from '../../src/modules/proxy-rules/service.ts'
+import { findRuleFlaws, type NewRule } from '../../src/modules/proxy-rules/service.ts'
 import { checkInput, type Form, flawsOf } from '../frame/form.ts'
+import { flawsOfText, isPipeline } from './rule-text.ts'
 import { NEW_HEADERS, type RuleValues } from './rule-values.ts'
+import type { TypedRule } from './typed-rule.ts'
 
-/** A pipeline with its code is larger than other forms. */
-export const MAX_RULE_FORM_BYTES = 1024 * 1024
-
-/** A form for a rule: the level it belongs to, and the rule it changes (null for a new one). */
-export type TypedRule = { grant: Grant; level: RuleLevel; id: string | null; form: Form }
+/** A pipeline of 1 MiB, of which each character takes three at worst. */
+export const MAX_RULE_FORM_BYTES = 4 * 1024 * 1024
 
 /** All errors in the form, by the name of their field. Stores nothing. */
 export async function flawsOfForm(
@@ -21,13 +18,14 @@ export async function flawsOfForm(
   request: Request,
   { grant, level, id, form }: TypedRule,
 ): Promise<ErrorDetail[]> {
+  if (isPipeline(form)) return flawsOfText(ctx, { grant, level, id, form })
   const values = form.all()
-  const own = [...flawOfJson(form), ...flawsOfHeaders(values)]
+  const own = flawsOfHeaders(values)
   const input = ruleOf(form)
   // Text that is not a number must not hide what is wrong elsewhere.
   const { order, timeout, ...texts } = input
   const found = [...flawsOfShape(ctx, request, input), ...(await findRuleFlaws(ctx, grant, level, id, texts))]
-  const named = together(found.map(({ path, message }) => toField(path, message, values)))
+  const named = found.flatMap(({ path, message }) => toField(path, message, values))
   const all = [...own, ...named]
   return all.filter(({ path }, at) => all.findIndex((other) => other.path === path) === at)
 }
@@ -44,7 +42,7 @@ function flawsOfShape(ctx: Context, request: Request, input: NewRule): ErrorDeta
   ]
 }
 
-/** The form as input for the API. Invalid numbers and JSON are left for the checks to report. */
+/** The form as input for the API, but for a pipeline. Invalid numbers are left for the checks to report. */
 export function ruleOf(form: Form): NewRule {
   const methods = listOf(form.text('methods'))
   const order = form.text('order').trim()
@@ -61,7 +59,6 @@ export function ruleOf(form: Form): NewRule {
     preserveHost: form.isTicked('preserveHost'),
     forwardCookies: form.isTicked('forwardCookies'),
     headerConfig: headersOf(form),
-    pipelineConfig: pipelineOf(form.text('pipelineConfig')),
     isEnabled: form.isTicked('isEnabled'),
     debugEnabled: form.isTicked('debugEnabled'),
     description: description === '' ? null : description,
@@ -135,46 +132,11 @@ const flawsOfHeaders = (values: RuleValues): ErrorDetail[] => [
   }),
 ]
 
-function pipelineOf(text: string): Record<string, unknown> | null {
-  const value = parseJson(text)
-  return isRecord(value) ? value : null
-}
-
-function flawOfJson(form: Form): ErrorDetail[] {
-  const text = form.text('pipelineConfig')
-  if (text.trim() === '' || pipelineOf(text) !== null) return []
-  return [
-    { path: 'pipelineConfig', message: 'This is not a JSON object. Check for a missing comma or quote.' },
-  ]
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
-const MAX_TOLD = 20
-
-/** A pipeline is one field with many parts, so its message lists all errors. */
-function together(details: readonly ErrorDetail[]): ErrorDetail[] {
-  const messages = details.filter(({ path }) => path === 'pipelineConfig').map(({ message }) => message)
-  const more = messages.length > MAX_TOLD ? [`and ${messages.length - MAX_TOLD} more`] : []
-  const message = [...messages.slice(0, MAX_TOLD), ...more].join('; ')
-  return details.map((detail) => (detail.path === 'pipelineConfig' ? { ...detail, message } : detail))
-}
-
 /** The form field for a path of the API. */
 function toField(path: string, message: string, values: RuleValues): ErrorDetail {
   const [first = '', second = '', ...rest] = path.split('.')
   const [top = ''] = first.split('[')
   if (top === 'method') return { path: 'methods', message }
-  if (top === 'pipelineConfig') {
-    const where = path.slice('pipelineConfig'.length).replace(/^\./, '')
-    return { path: top, message: where === '' ? message : `${where}: ${message}` }
-  }
   if (top !== 'headerConfig') return { path: top, message }
   if (second.startsWith('add')) return { path: headerField(rest.join('.'), values), message }
   return { path: second.startsWith('strip') ? 'strip' : 'forward', message }

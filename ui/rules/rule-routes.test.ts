@@ -151,10 +151,6 @@ describe('a rule', () => {
     [{ 'new-1-name': 'a b', 'new-1-value': 'x' }, 'new-1-name', 'not a valid header name'],
     [{ 'new-0-value': 'x' }, 'new-0-name', 'Enter the name of the header'],
     [{ 'new-0-name': 'x-a' }, 'new-0-value', 'Enter the value of the header'],
-    [{ proxyType: 'pipeline', pipelineConfig: '{' }, 'pipelineConfig', 'not a JSON object'],
-    [{ proxyType: 'pipeline', pipelineConfig: '[]' }, 'pipelineConfig', 'not a JSON object'],
-    [{ proxyType: 'pipeline' }, 'pipelineConfig', 'A pipeline needs a list of steps'],
-    [{ proxyType: 'pipeline', pipelineConfig: '{}' }, 'pipelineConfig', 'steps: is required'],
   ]
   test.each(flaws)('with %p is refused beside %s', async (fields, field, message) => {
     const checked = await project.submit('/new', { ...RULE_FORM, ...fields, intent: 'check' })
@@ -168,33 +164,84 @@ describe('a rule', () => {
     expect(await project.order()).toEqual([])
   })
 
+  const asPipeline = (yaml: string) => ({ ...RULE_FORM, proxyType: 'pipeline', yaml })
+  const steps = (...list: object[]) => JSON.stringify(list)
+
+  const texts: [yaml: string, message: string][] = [
+    ['{', 'Line 1: '],
+    ['', 'Line 1: must be a map'],
+    ['pathPattern: /x', 'a rule must have a pipeline'],
+    ['pathPattern: /x\npipeline: {}', 'Line 2: pipeline.steps is required'],
+    ['pathPattern: /x\ntargetUrl: https://api.example.com', 'Line 1: it has no pipeline'],
+    ['pipeline: { steps: [] }', 'pathPattern is required'],
+    [
+      `pathPattern: /x\npipeline:\n  steps: ${steps({ handler: 'data_create', config: { schemaId: '$schema:none', fields: {} } })}`,
+      'pipeline.steps[0].config.schemaId: ',
+    ],
+  ]
+  test.each(texts)('of the YAML %p is refused at its line, and it stays', async (yaml, message) => {
+    const checked = await project.submit('/new', { ...asPipeline(yaml), intent: 'check' })
+    const { details } = await checked.json()
+    expect(details[0]).toMatchObject({ path: 'yaml', message: expect.stringContaining(message) })
+    const sent = await project.submit('/new', asPipeline(`${yaml}# <typed>`))
+    expect(sent.status).toBe(400)
+    expect(await sent.text()).toContain('# &lt;typed>')
+    expect(await project.order()).toEqual([])
+  })
+
   test('with several errors in its pipeline reports them all', async () => {
-    const pipelineConfig = JSON.stringify({
-      validators: ['auth_required'],
-      steps: [
-        { id: 'form', handlerType: 'form_handler', config: { fields: { name: 'string' } } },
-        { id: 'answer', handlerType: 'response_handler', config: { body: '{{steps.from.name}}' } },
-      ],
-    })
-    const answer = await project.submit('/new', { ...RULE_FORM, proxyType: 'pipeline', pipelineConfig })
+    const yaml = `pathPattern: /api/*
+pipeline:
+  validators: [auth_required]
+  steps:
+    - { id: form, handler: form_handler, config: { fields: { name: string } } }
+    - { id: answer, handler: response_handler, config: { body: '{{steps.form.name' } }
+`
+    const answer = await project.submit('/new', asPipeline(yaml))
     expect(answer.status).toBe(400)
     const html = await answer.text()
-    for (const place of ['validators[0]', 'steps[0].config.fields.name', 'steps[1].config.body'])
-      expect(html).toContain(`${place}: `)
-    const many = Array.from({ length: 30 }, () => ({ handlerType: 'data_create', config: { fields: {} } }))
-    const fields = { ...RULE_FORM, proxyType: 'pipeline', pipelineConfig: JSON.stringify({ steps: many }) }
-    expect(await (await project.submit('/new', fields)).text()).toContain('; and 10 more')
+    for (const line of [3, 5, 6]) expect(html).toContain(`<li>Line ${line}: `)
+    expect(html).toContain('<span class="wrong">5\n</span>')
   })
 
   test('with an unknown handler is refused, unless it is already stored', async () => {
-    const pipelineConfig = JSON.stringify({ steps: [{ id: 'a', handlerType: 'teleport' }] })
-    const fields = { ...RULE_FORM, proxyType: 'pipeline', pipelineConfig }
-    const answer = await project.submit('/new', fields)
+    const yaml = 'pathPattern: /api/*\npipeline:\n  steps:\n    - { id: a, handler: teleport }\n'
+    const answer = await project.submit('/new', asPipeline(yaml))
     expect(answer.status).toBe(400)
     expect(await answer.text()).toContain('teleport is not known')
-    const stored = { proxyType: 'pipeline', pipelineConfig: JSON.parse(pipelineConfig) }
+    const stored = {
+      proxyType: 'pipeline',
+      pipelineConfig: { steps: [{ id: 'a', handlerType: 'teleport' }] },
+    }
     const { id } = await project.makeRule('/api/*', stored)
-    expect((await project.submit(`/${id}/edit`, { ...fields, description: 'x' })).status).toBe(303)
+    const changed = await project.submit(`/${id}/edit`, asPipeline(`description: x\n${yaml}`))
+    expect(changed.status).toBe(303)
+    expect(await project.json('GET', `/api/proxy-rules/${id}`)).toMatchObject({ ...stored, description: 'x' })
+  })
+
+  test('an example is put into the box, before what was typed', async () => {
+    const answer = await project.submit('/new', {
+      ...asPipeline('a: b\r\nc'),
+      insert: 'true',
+      example: 'count',
+    })
+    const html = await answer.text()
+    expect([answer.status, html.includes('operation: count'), html.includes('# a: b')]).toEqual([
+      200,
+      true,
+      true,
+    ])
+    expect(await project.order()).toEqual([])
+  })
+
+  test.each([
+    ['proxy', 'external_proxy'],
+    ['rewrite', 'internal_rewrite'],
+    ['redirect', 'redirect'],
+    ['pipeline', 'pipeline'],
+    ['toString', 'external_proxy'],
+  ])('/new?kind=%s opens %s', async (kind, proxyType) => {
+    expect(fieldsOf(await project.read(project.at(`/new?kind=${kind}`)))['proxyType']).toBe(proxyType)
   })
 
   test('with a description that is too long is refused beside it', async () => {
@@ -330,10 +377,11 @@ describe('a rule', () => {
 
   test('a large pipeline fits into the form', async () => {
     const code = `const handler = () => '${'x'.repeat(200_000)}'`
-    const pipelineConfig = JSON.stringify({
-      steps: [{ id: 'f', handlerType: 'function_handler', config: { code } }],
+    const answer = await project.submit('/new', {
+      ...RULE_FORM,
+      proxyType: 'pipeline',
+      yaml: `pathPattern: /large\npipeline:\n  steps:\n    - handler: function_handler\n      config: { code: ${JSON.stringify(code)} }\n`,
     })
-    const answer = await project.submit('/new', { ...RULE_FORM, proxyType: 'pipeline', pipelineConfig })
     expect(answer.status).toBe(303)
   })
 })

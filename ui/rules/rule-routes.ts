@@ -26,16 +26,28 @@ import {
   lookAt,
   submitProjectForm,
 } from '../frame/project-request.ts'
+import { showContactForm, submitContactForm } from './contact-routes.ts'
 import { type RulePageProps, rulePage, type ShownRule } from './rule.ts'
 import { ruleEditPage } from './rule-edit.ts'
-import { flawsOfForm, MAX_RULE_FORM_BYTES, ruleOf, type TypedRule } from './rule-form.ts'
+import { flawsOfForm, MAX_RULE_FORM_BYTES, ruleOf } from './rule-form.ts'
+import { inputOfText, isPipeline, withExample } from './rule-text.ts'
 import { FRESH_VALUES, type RuleValues, valuesOf, withoutHeaderValues } from './rule-values.ts'
+import type { TypedRule } from './typed-rule.ts'
 
 /** One rule, and the form for a rule. */
 export const rulePages = (ctx: Context) =>
   new Elysia()
-    .get('/projects/:id/rules/new', ({ request, params }) => showNew(ctx, request, params.id))
-    .post('/projects/:id/rules/new', ({ request, params }) => submitNew(ctx, request, params.id), UNREAD_BODY)
+    .get('/projects/:id/rules/new', ({ request, params }) =>
+      isContactForm(request) ? showContactForm(ctx, request, params.id) : showNew(ctx, request, params.id),
+    )
+    .post(
+      '/projects/:id/rules/new',
+      ({ request, params }) =>
+        isContactForm(request)
+          ? submitContactForm(ctx, request, params.id)
+          : submitNew(ctx, request, params.id),
+      UNREAD_BODY,
+    )
     .get('/projects/:id/rules/:ruleId', ({ request, params }) => showRule(ctx, request, params))
     .post(
       '/projects/:id/rules/:ruleId',
@@ -48,6 +60,8 @@ export const rulePages = (ctx: Context) =>
       ({ request, params }) => submitEdit(ctx, request, params),
       UNREAD_BODY,
     )
+
+const isContactForm = (request: Request): boolean => queryOf(request, 'form') === 'contact'
 
 const LATEST = '5'
 
@@ -134,8 +148,14 @@ const ofUnlocked = (ctx: Context, ruleId: string, run: Intent['run']): Intent =>
   },
 })
 
-/** What the form says about an address that was typed, in place of saving it. */
-type Tried = { values: RuleValues; preview: string }
+/** The form again, in place of saving it: with what it says about an address, or with an example. */
+type Tried = { values: RuleValues; preview?: string }
+
+/** Undefined for a form that is to be saved. */
+function triedBy(form: Form): Tried | undefined {
+  if (form.isTicked('insert')) return { values: withExample(form.all()) }
+  return form.isTicked('preview') ? tryRedirect(form) : undefined
+}
 
 function tryRedirect(form: Form): Tried {
   const { pathPattern, targetUrl = '', status = null } = ruleOf(form)
@@ -152,13 +172,29 @@ function showNew(ctx: Context, request: Request, id: string, failed?: Failed, tr
       rule: null,
       aliases: listAliases(ctx, looking.grant, query).data,
       values: failed?.values ??
-        tried?.values ?? { ...FRESH_VALUES, aliasId: queryOf(request, 'alias') ?? '' },
+        tried?.values ?? {
+          ...FRESH_VALUES,
+          ...kindOf(queryOf(request, 'kind')),
+          aliasId: queryOf(request, 'alias') ?? '',
+        },
       isUnlocked: false,
       error: failed?.error,
       preview: tried?.preview,
     }),
     failed?.error.status,
   )
+}
+
+const KINDS: Readonly<Record<string, string>> = {
+  proxy: 'external_proxy',
+  rewrite: 'internal_rewrite',
+  redirect: 'redirect',
+  pipeline: 'pipeline',
+}
+
+function kindOf(kind: string | undefined): RuleValues {
+  const proxyType = kind !== undefined && Object.hasOwn(KINDS, kind) ? KINDS[kind] : undefined
+  return proxyType === undefined ? {} : { proxyType }
 }
 
 const submitNew = (ctx: Context, request: Request, id: string) =>
@@ -174,16 +210,21 @@ const submitNew = (ctx: Context, request: Request, id: string) =>
         isOnce: true,
         async run(doing) {
           const { grant, form } = doing
-          if (form.isTicked('preview')) return showNew(ctx, request, id, undefined, tryRedirect(form))
+          const tried = triedBy(form)
+          if (tried !== undefined) return showNew(ctx, request, id, undefined, tried)
           const level = levelOf(ctx, id, doing)
-          await requireFlawless(ctx, request, { grant, level, id: null, form })
-          const rule = await createRule(ctx, grant, level, ruleOf(form))
+          const typed = { grant, level, id: null, form }
+          await requireFlawless(ctx, request, typed)
+          const rule = await createRule(ctx, grant, level, await inputOf(ctx, typed))
           return `/projects/${id}/rules/${rule.id}?done=created`
         },
       },
     },
     show: (failed) => showNew(ctx, request, id, failed),
   })
+
+const inputOf = (ctx: Context, typed: TypedRule) =>
+  isPipeline(typed.form) ? inputOfText(ctx, typed) : ruleOf(typed.form)
 
 /** Throws 404 for an alias that the project does not have. */
 function levelOf(ctx: Context, projectId: string, { grant, form }: Doing): RuleLevel {
@@ -227,9 +268,11 @@ const submitEdit = (ctx: Context, request: Request, { id, ruleId }: Place) => {
   }
   const save = async (doing: Doing) => {
     const { grant, form } = doing
-    if (form.isTicked('preview')) return showEdit(ctx, request, { id, ruleId }, undefined, tryRedirect(form))
-    await requireFlawless(ctx, request, typedBy(doing))
-    await changeRule(ctx, grant, ruleId, ruleOf(form))
+    const tried = triedBy(form)
+    if (tried !== undefined) return showEdit(ctx, request, { id, ruleId }, undefined, tried)
+    const typed = typedBy(doing)
+    await requireFlawless(ctx, request, typed)
+    await changeRule(ctx, grant, ruleId, await inputOf(ctx, typed))
     return `/projects/${id}/rules/${ruleId}?done=saved${unlockedQuery(form)}`
   }
   return submitProjectForm(ctx, request, {

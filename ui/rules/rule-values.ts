@@ -1,4 +1,5 @@
 import type { RuleView } from '../../src/modules/proxy-rules/service.ts'
+import { ruleText } from '../../src/rules/one-rule.ts'
 import type { ShownRule } from './rule.ts'
 import { methodsOf } from './rule-words.ts'
 
@@ -45,7 +46,7 @@ export function valuesOf(rule: ShownRule): RuleValues {
     limitForward: String(rule.forward !== null),
     forward: rule.forward?.join(', ') ?? '',
     strip: rule.strip.join(', '),
-    pipelineConfig: rule.pipelineConfig === null ? '' : JSON.stringify(rule.pipelineConfig, null, 2),
+    yaml: rule.proxyType === 'pipeline' ? ruleText({ ...rule, headerConfig: null }) : '',
     isEnabled: String(rule.isEnabled),
     debugEnabled: String(rule.debugEnabled),
     description: rule.description ?? '',

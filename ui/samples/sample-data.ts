@@ -1,3 +1,4 @@
+import type { PublishPanelProps } from '../deployments/publish-panel.ts'
 // Test support: users, projects, deployments and other props that the samples of several areas share.
 
 import type { PreviewView } from '../../src/modules/aliases/previews.ts'
@@ -167,14 +168,14 @@ export const former: DeploymentView = {
 }
 export const older = deployment('d2', olderSha, '2026-11-12T09:00:00.000Z')
 export const deployments = [newest, older]
+const only = { fromPath: null, fromSize: null }
 export const comparison = {
-  added: 1,
-  changed: 1,
-  removed: 1,
+  counts: { added: 1, changed: 1, removed: 1, moved: 1, unchanged: 4 },
   paths: [
-    { kind: 'added' as const, path: 'prices/index.html', sizeBytes: 4096 },
-    { kind: 'changed' as const, path: 'index.html', sizeBytes: 9000 },
-    { kind: 'removed' as const, path: 'old.html', sizeBytes: 200 },
+    { ...only, kind: 'changed' as const, path: 'index.html', size: 9000, fromSize: 8000 },
+    { ...only, kind: 'removed' as const, path: 'old.html', size: 200 },
+    { ...only, kind: 'added' as const, path: 'prices/index.html', size: 4096 },
+    { kind: 'moved' as const, path: 'team/us.jpg', fromPath: 'us.jpg', size: 70_000, fromSize: 70_000 },
   ],
 }
 export const one = { page: 1, limit: 20, total: 2, pages: 1 }
@@ -212,4 +213,10 @@ export const user = {
   lastSeenAt: at,
   suspendedAt: null,
   hasSecondStep: true,
+}
+
+export const panel: PublishPanelProps = {
+  target: { kind: 'new', owner: 'ada' },
+  commitSha: sha,
+  maxFiles: 50_000,
 }

@@ -1,6 +1,8 @@
 import { aliasPage } from '../aliases/alias.ts'
 import { aliasesPage } from '../aliases/aliases.ts'
 import { movePage } from '../aliases/move-alias.ts'
+import { comparisonPage, nothingToComparePage } from '../compare/comparison-page.ts'
+import { compareFilePage } from '../compare/file-page.ts'
 import { deploymentPage } from '../deployments/deployment.ts'
 import { deploymentsPage } from '../deployments/deployments.ts'
 import { filePage, folderPage } from '../deployments/files.ts'
@@ -28,6 +30,7 @@ import {
   olderSha,
   one,
   owner,
+  panel,
   previews,
   production,
   projects,
@@ -38,23 +41,97 @@ import {
 import { sampleNoRouting, sampleReport, sampleRouting } from './sample-report.ts'
 
 const list = { search: '', page: 1, pages: 1 }
+
+const compared = {
+  ...owner,
+  from: older,
+  to: newest,
+  chosen: { from: String(older.number), to: 'production' },
+}
+const changedFile = {
+  path: 'index.html',
+  fromPath: null,
+  kind: 'changed' as const,
+  mimeType: 'text/html',
+  isText: true,
+  tooLarge: false,
+  from: { path: 'index.html', size: 8000 },
+  to: { path: 'index.html', size: 9000 },
+  hunks: [
+    {
+      fromStart: 1,
+      fromLines: 5,
+      toStart: 1,
+      toLines: 5,
+      lines: [
+        ' <h1>Acme</h1>',
+        '-<p>We bake since 1920.\r',
+        '+<p>We have baked bread for you since 1920, every single day but Sunday.',
+        '+<p>Come in.',
+        '-<p>Closed',
+        ' <footer>Acme</footer>',
+        '-</html>',
+        '\\ No newline at end of file',
+        '+</html>',
+      ],
+    },
+  ],
+}
+const image = { ...changedFile, path: 'team/us.jpg', mimeType: 'image/jpeg', isText: false, hunks: [] }
+const compareSamples = [
+  sample('compare', comparisonPage, {
+    ...compared,
+    comparison: {
+      from: older,
+      to: newest,
+      counts: comparison.counts,
+      data: comparison.paths.map((row) => ({ ...row, mimeType: 'text/html', isText: true })),
+      pagination: { page: 1, limit: 100, total: 4, pages: 1 },
+    },
+    aliases,
+    deployments,
+  }),
+  sample('compare-same', comparisonPage, {
+    ...compared,
+    from: newest,
+    comparison: {
+      from: newest,
+      to: newest,
+      counts: { added: 0, changed: 0, removed: 0, moved: 0, unchanged: 8 },
+      data: [],
+      pagination: { page: 1, limit: 100, total: 0, pages: 0 },
+    },
+    aliases,
+    deployments,
+  }),
+  sample('compare-nothing', nothingToComparePage, owner),
+  sample('compare-file', compareFilePage, { ...compared, file: changedFile, view: 'unified' }),
+  sample('compare-file-split', compareFilePage, { ...compared, file: changedFile, view: 'split' }),
+  sample('compare-image', compareFilePage, { ...compared, file: image, view: 'unified' }),
+  sample('compare-large', compareFilePage, {
+    ...compared,
+    file: { ...image, path: 'data.bin', mimeType: 'application/octet-stream', tooLarge: true, from: null },
+    view: 'unified',
+  }),
+]
 export const projectSamples = [
-  sample('home', homePage, { ...list, user: admin, projects, total: 2, canCreate: true }),
-  sample('home-empty', homePage, { ...list, user: admin, projects: [], total: 0, canCreate: true }),
-  sample('home-member', homePage, { ...list, user: member, projects: [], total: 0, canCreate: false }),
+  sample('home', homePage, { ...list, user: admin, projects, total: 2, panel }),
+  sample('home-empty', homePage, { ...list, user: admin, projects: [], total: 0, panel }),
+  sample('home-member', homePage, { ...list, user: member, projects: [], total: 0, panel: null }),
   sample('home-none-found', homePage, {
     ...list,
     user: admin,
     projects: [],
     total: 0,
-    canCreate: true,
+    panel,
     search: 'zebra',
   }),
-  sample('new-project', newProjectPage, { user: admin }),
+  sample('new-project', newProjectPage, { user: admin, panel }),
   sample('new-project-failed', newProjectPage, {
     user: admin,
-    failed: {
-      values: { owner: 'acme', name: 'web site', displayName: 'Site', isPublic: 'true' },
+    panel: {
+      ...panel,
+      values: { owner: 'acme', repo: 'web site', isPublic: 'true' },
       error: wrong('name'),
     },
   }),
@@ -68,7 +145,7 @@ export const projectSamples = [
     apiUrl,
     commitSha: sha,
     maxFiles: 50_000,
-    startPages: ['production'],
+    shows: { production: { name: '#2 The second', hasStartPage: true } },
   }),
   sample('project-not-live', projectPage, {
     ...owner,
@@ -80,7 +157,7 @@ export const projectSamples = [
     apiUrl,
     commitSha: sha,
     maxFiles: 50_000,
-    startPages: ['production'],
+    shows: { production: { name: '#2 The second', hasStartPage: true } },
   }),
   sample('project-empty', projectPage, {
     ...owner,
@@ -92,21 +169,21 @@ export const projectSamples = [
     apiUrl,
     commitSha: sha,
     maxFiles: 50_000,
-    startPages: ['production'],
+    shows: { production: { name: '#2 The second', hasStartPage: true } },
   }),
   sample('publish', publishPage, {
     ...owner,
     apiUrl,
     commitSha: sha,
     maxFiles: 50_000,
-    startPages: ['production'],
+    shows: { production: { name: '#2 The second', hasStartPage: true } },
   }),
   sample('publish-failed', publishPage, {
     ...owner,
     apiUrl,
     commitSha: sha,
     maxFiles: 50_000,
-    startPages: ['production'],
+    shows: { production: { name: '#2 The second', hasStartPage: true } },
     failed: { error: wrong('alias'), values: { alias: 'a b' } },
   }),
   sample('deployments', deploymentsPage, {
@@ -327,6 +404,7 @@ export const projectSamples = [
     ruleSets: [{ id: 'set1', name: 'guestbook' }],
     hosts: { mapped: [], split: [] },
   }),
+  ...compareSamples,
   sample('move', movePage, {
     isBack: true,
     ...owner,

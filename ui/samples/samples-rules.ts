@@ -1,6 +1,7 @@
 import type { RuleView } from '../../src/modules/proxy-rules/service.ts'
 import type { RuleSetView } from '../../src/modules/rule-sets/service.ts'
 import type { RunView } from '../../src/modules/runs/service.ts'
+import { contactFormPage } from '../rules/contact-form.ts'
 import { rulePage } from '../rules/rule.ts'
 import { ruleEditPage } from '../rules/rule-edit.ts'
 import { ruleSetPage } from '../rules/rule-set.ts'
@@ -236,6 +237,25 @@ export const rulesSamples = [
     rule: withoutHeaderValues(pipeline),
     values: valuesOf(withoutHeaderValues(pipeline)),
     isUnlocked: true,
+  }),
+  sample('rule-new-pipeline', ruleEditPage, {
+    ...fresh,
+    values: { ...FRESH_VALUES, proxyType: 'pipeline', yaml: 'pathPattern: /api/x\npipeline: []\n' },
+    error: {
+      message: 'Check the marked fields.',
+      details: [{ path: 'yaml', message: 'Line 2: pipeline must be a map' }],
+    },
+  }),
+  sample('contact-form', contactFormPage, {
+    ...owner,
+    values: { path: '/api/contact', fields: 'name, email', schema: 'messages', next: '/thanks' },
+    yaml: 'pathPattern: /api/contact\n',
+  }),
+  sample('contact-form-failed', contactFormPage, {
+    ...owner,
+    values: { path: 'api', fields: '', schema: 'messages', next: '/thanks' },
+    yaml: null,
+    error: wrong('path'),
   }),
   sample('rule-test', ruleTestPage, { ...owner, aliases, values: asked }),
   sample('rule-tested', ruleTestPage, { ...owner, aliases, values: asked, explained }),

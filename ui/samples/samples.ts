@@ -17,6 +17,7 @@ import { errorPage } from '../frame/error.ts'
 import { forbiddenPage } from '../site/forbidden.ts'
 import { badHostPage, noSitePage, notFoundPage, unprovenDomainPage } from '../site/not-found.ts'
 import { type Sample, sample } from './sample.ts'
+import { panel } from './sample-data.ts'
 import { dataSamples } from './samples-data.ts'
 import { domainSamples } from './samples-domains.ts'
 import { operationsSamples } from './samples-operations.ts'
@@ -141,12 +142,14 @@ const authSamples = [
   ...(['off', 'auto', 'files'] as const).map((tls) =>
     sample(`setup-done-${tls}`, setupDonePage, {
       apiDocsUrl: '/api/docs',
+      panel,
       snippets: publishSnippets(apiUrl),
       place: { baseDomain: 'sites.example.com', adminUrl: apiUrl, tls },
     }),
   ),
   sample('setup-done', setupDonePage, {
     apiDocsUrl: '/api/docs',
+    panel,
     snippets: publishSnippets(apiUrl),
     place: { baseDomain: 'localhost', adminUrl: 'http://localhost:3000', tls: 'off' },
   }),

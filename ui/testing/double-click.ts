@@ -14,7 +14,7 @@ export const MAKING: Row[] = [
   [
     'a project',
     '/projects/new',
-    { intent: 'create-project', owner: 'acme', name: 'notes', displayName: '' },
+    { intent: 'create-project', owner: 'acme', repo: 'notes' },
     'projects',
   ],
   [

@@ -1,9 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { SEED_OWNER, type Seeded, seedDeployment } from '../../testing/seed.ts'
 import { seedKey } from '../../testing/seed-people.ts'
 import { listening, type TestApp, testApp } from '../../testing/test-app.ts'
 import { aliasCommand } from '../alias.ts'
 import type { Commands, Io } from '../command.ts'
+import { compareCommand } from '../compare.ts'
 import { listCommand } from '../list.ts'
 import { openCommand } from '../open.ts'
 import { rollbackCommand } from '../rollback.ts'
@@ -13,6 +17,7 @@ import { testIo } from '../testing/test-io.ts'
 /** `svc list`, `rollback`, `alias` and `open` against a server on a port. contract 16 §7. */
 const commands: Commands = {
   list: () => listCommand,
+  compare: () => compareCommand,
   rollback: () => rollbackCommand,
   alias: () => aliasCommand,
   open: () => openCommand,
@@ -248,4 +253,60 @@ test('a deployment of another project that the key reaches is no TARGET', async 
   }
   expect((await run(`open ${other.deploymentId}`, { env })).code).toBe(1)
   expect((await run(`open ${other.deploymentId} --project acme/elsewhere --print`, { env })).code).toBe(0)
+})
+
+describe('compare', () => {
+  const files = { same: 's', 'old.txt': 'moves\n', 'a.txt': 'one\ntwo\n' }
+  const given = (cwd = '/') => ({
+    cwd,
+    env: { SVC_API_URL: `http://127.0.0.1:${server.port}`, SVC_API_KEY: compareKey },
+  })
+  let compareKey = ''
+  beforeAll(async () => {
+    const seeds = [files, { same: 's', 'new.txt': 'moves\n', 'a.txt': 'one\n2\n', 'b.bin': '\0' }]
+    for (const [at, content] of seeds.entries()) {
+      app.advance(1000)
+      const { projectId } = await seedDeployment(app, {
+        owner: 'acme',
+        repo: 'compared',
+        sha: shaOf(String(at + 1)),
+        files: content,
+      })
+      compareKey ||= seedKey(app, projectId)
+    }
+  })
+  const compare = (flags: string) =>
+    run(`compare ${shaOf('1')} ${shaOf('2')} ${flags}--project acme/compared`, given())
+
+  test('lists what differs', async () => {
+    expect(await compare('')).toMatchObject({
+      code: 0,
+      out: 'changed  a.txt\nadded    b.bin\nmoved    old.txt → new.txt\n',
+    })
+    const { counts, data, from } = JSON.parse((await compare('--json ')).out)
+    expect([counts, data.length, from.commitSha]).toEqual([
+      { added: 1, changed: 1, removed: 0, moved: 1, unchanged: 1 },
+      3,
+      shaOf('1'),
+    ])
+  })
+
+  test('its exit code says whether they differ, if asked', async () => {
+    expect((await compare('--exit-code ')).code).toBe(1)
+    const same = await run(`compare ${shaOf('1')} ${shaOf('1')} --exit-code --project acme/compared`, given())
+    expect([same.code, same.out]).toEqual([0, ''])
+    expect((await run(`compare ${shaOf('1')} --project acme/compared`, given())).code).toBe(2)
+    expect((await run(`compare ${shaOf('1')} ${shaOf('9')} --project acme/compared`, given())).code).toBe(1)
+  })
+
+  test('its patch makes the one of the other', async () => {
+    const cwd = mkdtempSync(join(tmpdir(), 'svc-compare-'))
+    for (const [path, content] of Object.entries(files)) writeFileSync(join(cwd, path), content)
+    const { out } = await compare('--patch ')
+    Bun.spawnSync(['patch', '-p1'], { cwd, stdin: Buffer.from(out) })
+    const read = (path: string) => readFileSync(join(cwd, path), 'utf8')
+    expect(readdirSync(cwd).toSorted()).toEqual(['a.txt', 'b.bin', 'new.txt', 'same'])
+    expect([read('a.txt'), read('b.bin'), read('new.txt')]).toEqual(['one\n2\n', '\0', 'moves\n'])
+    rmSync(cwd, { recursive: true })
+  })
 })

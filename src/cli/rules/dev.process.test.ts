@@ -3,10 +3,10 @@ import { mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createOperatorKey } from '../../modules/api-keys/service.ts'
+import { programWith } from '../../testing/program.ts'
 import { seedDeployment } from '../../testing/seed.ts'
 import { listening, type TestApp, testApp } from '../../testing/test-app.ts'
 
-const MAIN = join(import.meta.dir, '../../main.ts')
 const SET = '.svc/proxy-rules/book'
 const RULE = `${SET}/rules/api/a/get.rule.yaml`
 const answer = (body: string) =>
@@ -29,7 +29,7 @@ function write(path: string, text: string): void {
 
 /** The real program. `said` resolves when it has said the text since it was last asked. */
 function start(args: string[] = [], env: Record<string, string> = {}) {
-  const child = Bun.spawn([process.execPath, MAIN, 'rules', 'dev', SET, ...args], {
+  const child = Bun.spawn([...programWith(env), 'rules', 'dev', SET, ...args], {
     cwd: folder,
     env: { PATH: process.env['PATH'] ?? '', GIT_CEILING_DIRECTORIES: tmpdir(), ...env },
     stdin: 'ignore',

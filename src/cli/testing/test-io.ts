@@ -19,7 +19,7 @@ export function testIo(given: Partial<Io> = {}): TestIo {
   return {
     stdout: {
       write(text) {
-        written.out += text
+        written.out += typeof text === 'string' ? text : new TextDecoder().decode(text)
       },
       async put(bytes) {
         written.out += new TextDecoder().decode(bytes)

@@ -23,6 +23,13 @@ const settings = {
 const deploymentChoice = {
   deploymentId: t.Optional(t.String({ error: 'The id of a deployment of this project' })),
   commitSha: t.Optional(commitSha),
+  basePath: t.Optional(
+    t.String({
+      error: 'The folder of that deployment to show, such as /dist',
+      description: 'By default as the alias showed it before, else as it was uploaded',
+      examples: ['/dist'],
+    }),
+  ),
 }
 
 export const newAliasBody = t.Object({

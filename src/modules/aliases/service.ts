@@ -2,12 +2,18 @@ import type { Context } from '../../context.ts'
 import { actorViews } from '../../db/actor-names.ts'
 import { type DbOrTx, inTransaction } from '../../db/open.ts'
 import { inTidyingTransaction } from '../../db/tidying.ts'
+import { parseBasePath } from '../../domain/base-path.ts'
 import { AppError, invalidChoice } from '../../domain/errors.ts'
 import { withoutEmpty } from '../../domain/given.ts'
 import { isoTime, isoTimeOrNull, requireTime } from '../../domain/iso-time.ts'
 import { type Paginated, type PaginationQuery, paginated, parsePagination } from '../../domain/pagination.ts'
 import { aboutRow, type Grant, mayDo, within } from '../auth/authorize.ts'
-import { findDeploymentOfProject, findDeploymentsBySha, type PointedAt } from '../deployments/service.ts'
+import {
+  findDeploymentOfProject,
+  findDeploymentsBySha,
+  hasFolder,
+  type PointedAt,
+} from '../deployments/service.ts'
 import { type AliasHosts, hostsOfAlias } from '../domains/alias-hosts.ts'
 import { projectOf, readableProjectIds } from '../projects/service.ts'
 import { addAlias, changeSettings, checkAliasName, moveAlias, settingsOf } from './changes.ts'
@@ -92,7 +98,13 @@ export function createAlias(ctx: Context, grant: Grant, input: NewAlias): AliasV
     const deployment = chooseDeployment(ctx, project.id, input)
     const { name } = input
     if (deployment === undefined) throw invalidChoice('deploymentId', 'Give deploymentId or commitSha')
-    const pointing = { project, name, deployment, basePath: deployment.basePath, reason: 'create' as const }
+    const pointing = {
+      project,
+      name,
+      deployment,
+      basePath: chooseFolder(ctx, deployment, input) ?? deployment.basePath,
+      reason: 'create' as const,
+    }
     const made = addAlias(ctx, tx, grant.actor, pointing, settingsOf(input))
     tellOfMove(ctx, tx, grant.actor, { before: undefined, after: made }, 'create')
     return made
@@ -110,9 +122,14 @@ export function changeAlias(ctx: Context, grant: Grant, id: string, change: Alia
   write(ctx.db, (tx) => {
     const alias = requireAlias(tx, grant, id)
     const deployment = chooseDeployment(ctx, alias.projectId, change)
+    if (deployment === undefined && change.basePath !== undefined)
+      throw invalidChoice('basePath', 'Give deploymentId or commitSha beside it')
     if (deployment !== undefined) {
       refuseLocked(ctx, grant, alias)
-      const basePath = findFormerBasePath(ctx.db, alias.id, deployment.id) ?? deployment.basePath
+      const basePath =
+        chooseFolder(ctx, deployment, change) ??
+        findFormerBasePath(ctx.db, alias.id, deployment.id) ??
+        deployment.basePath
       const moved = moveAlias(ctx, tx, grant.actor, alias, { deployment, basePath, reason: 'move' })
       tellOfMove(ctx, tx, grant.actor, { before: alias, after: moved }, 'move')
     }
@@ -222,6 +239,16 @@ export function historyOf(ctx: Context, grant: Grant, id: string): HistoryView[]
 }
 
 /** Undefined when no deployment is named. Throws 404 if it is not the project's, 400 if a short SHA matches several. */
+/** The folder that a change names; undefined if it names none. Throws `invalid` where the deployment has no file in it. */
+function chooseFolder(ctx: Context, { id }: PointedAt, { basePath }: AliasChange): string | undefined {
+  if (basePath === undefined) return undefined
+  const parsed = parseBasePath(basePath)
+  if ('flaw' in parsed) throw invalidChoice('basePath', parsed.flaw)
+  if (parsed.basePath !== '' && !hasFolder(ctx.db, id, parsed.basePath))
+    throw invalidChoice('basePath', `The deployment has no file in ${parsed.basePath}/`)
+  return parsed.basePath
+}
+
 function chooseDeployment(ctx: Context, projectId: string, choice: AliasChange): PointedAt | undefined {
   const { deploymentId, commitSha } = choice
   if (deploymentId !== undefined) {

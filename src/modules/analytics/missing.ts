@@ -11,7 +11,7 @@ import { aliasView, findAliasByName } from '../aliases/service.ts'
 import { authorizeAgain, type Grant } from '../auth/authorize.ts'
 import type { Explainer } from '../explain/service.ts'
 import { projectOf } from '../projects/service.ts'
-import { createRule, type RuleView } from '../proxy-rules/service.ts'
+import { createRule, type RuleRow, type RuleView } from '../proxy-rules/service.ts'
 import { countNames } from './add-up.ts'
 import { endOf, parseQuery } from './asked.ts'
 import type { MissingPage, MissingQuery } from './model.ts'
@@ -80,14 +80,15 @@ export async function redirectMissing(
   const { id: projectId } = projectOf(ctx, grant)
   const pathPattern = asSentPlain(path).replaceAll('*', '%2A').replaceAll(':', '%3A')
   const input = { proxyType: 'redirect' as const, pathPattern, targetUrl: target }
-  return createRule(ctx, grant, { projectId, aliasId: null }, input, (rule) => {
+  const isIt = (rule: RuleRow): boolean => {
     if (rule.proxyType !== 'redirect' || rule.pathPattern !== pathPattern) return false
     if (rule.targetUrl === target) return true
     throw new AppError(
       'conflict',
       `There is a redirect of ${path} to ${rule.targetUrl} already: change it under Rules`,
     )
-  })
+  }
+  return createRule(ctx, grant, { projectId, aliasId: null }, input, { isIt })
 }
 
 type Production = { url: string; pages: string[] }

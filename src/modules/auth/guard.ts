@@ -2,6 +2,7 @@ import { Elysia } from 'elysia'
 import type { Context } from '../../context.ts'
 import { undoableChangeOf } from '../../db/audit.ts'
 import type { Action } from '../../domain/access.ts'
+import { requireObjects } from '../../http/body-shapes.ts'
 import { readJson } from '../../http/json-body.ts'
 import { type About, authorize, denialError, type Grant } from './authorize.ts'
 import { callerOf } from './caller.ts'
@@ -56,7 +57,10 @@ export const guard = (ctx: Context) => {
         refuseEarly(input as Unchecked, rule)
         return readJson(ctx, input.request, rule.maxBodyBytes)
       },
-      transform: (input) => void grants.set(input.request, decide(input as Unchecked, rule)),
+      transform: ({ request, params, query, body, route }) => {
+        grants.set(request, decide({ request, params, query, body } as Unchecked, rule))
+        requireObjects(ctx, { request, route, body })
+      },
       resolve: ({ request }) => ({ grant: grantOf(request) }),
       afterHandle({ request, set }) {
         const change = undoableChangeOf(grantOf(request).actor)

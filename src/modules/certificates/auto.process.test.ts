@@ -1,40 +1,20 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { readdirSync, writeFileSync } from 'node:fs'
+import { afterAll, expect, test } from 'bun:test'
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { type AcmeCa, startAcmeCa } from '../../testing/acme-ca.ts'
+import { acmeAuthorityOfProcesses } from '../../testing/acme-authority.ts'
 import { makeDataDir, type ServerProcess, startServer } from '../../testing/server-process.ts'
 import { until } from '../../testing/until.ts'
 
 const HOST = 'admin.sites.test'
 
-let ca: AcmeCa
-let env: Record<string, string>
+const authority = acmeAuthorityOfProcesses()
+const { ca, env } = authority
 const data = makeDataDir()
-const extra = makeDataDir()
-const challengePort = Promise.withResolvers<number>()
 let server: ServerProcess
 
-beforeAll(() => {
-  ca = startAcmeCa({
-    challengePort: challengePort.promise,
-    now: Date.now,
-    lifetimeMs: 86_400_000,
-    name: 'localhost',
-  })
-  const caFile = join(extra.path, 'ca.pem')
-  writeFileSync(caFile, ca.pem)
-  env = {
-    TLS: 'auto',
-    BASE_DOMAIN: 'sites.test',
-    ACME_DIRECTORY: ca.directory,
-    NODE_EXTRA_CA_CERTS: caFile,
-    LOG_FORMAT: 'json',
-  }
-})
 afterAll(async () => {
-  await ca.stop()
+  await authority.stop()
   data.remove()
-  extra.remove()
 })
 
 /** The status of the health check over verified TLS; undefined while there is no listener. */
@@ -52,7 +32,7 @@ test('the program gets its certificate, and serves nothing over TLS before that'
   expect(await secured()).toBeUndefined()
   const early = await fetch(server.plainUrl, { headers: { host: HOST } })
   expect(early.status).toBe(503)
-  challengePort.resolve(Number(new URL(server.plainUrl).port))
+  authority.asks(server)
   await untilSecured()
   expect(ca.ordered).toEqual([HOST])
   const other = await fetch(`${server.plainUrl}/.well-known/acme-challenge/x`, {

@@ -1,14 +1,9 @@
 import type { Context } from '../../context.ts'
 import { cacheControlOf } from '../../domain/cache-control.ts'
 import { isTypedByBytes, mimeTypeOf } from '../../domain/content-type.ts'
+import { findAliasByName } from '../aliases/service.ts'
 import type { Grant } from '../auth/authorize.ts'
-import {
-  findContent,
-  listAliasesWithStartPage,
-  listChanges,
-  listEntries,
-  type PathChange,
-} from './browse/queries.ts'
+import { findContent, listAliasesWithStartPage, listEntries, listPaths } from './browse/queries.ts'
 import { requireDeployment } from './service.ts'
 import { typeOfFile } from './traits.ts'
 
@@ -32,12 +27,9 @@ export type FileDetail = {
   text: string | null
 }
 
-export type { PathChange } from './browse/queries.ts'
-/** `paths` holds the first changes only, grouped by kind. */
-export type Comparison = { added: number; changed: number; removed: number; paths: PathChange[] }
+export { findContent } from './browse/queries.ts'
 
 const MAX_ENTRIES = 1000
-const MAX_PATHS = 200
 const MAX_TEXT_BYTES = 256 * 1024
 
 /** `photo-2` comes before `photo-10`. */
@@ -75,6 +67,15 @@ export function hasStartPage(ctx: Context, grant: Grant, deploymentId: string): 
 export const aliasesWithStartPage = (ctx: Context, { projectId }: Grant): string[] =>
   projectId === null ? [] : listAliasesWithStartPage(ctx.db, projectId)
 
+/** More are not listed. */
+const MAX_SHOWN_PATHS = 5000
+
+/** All paths of the deployment that an alias shows; null if there is no such alias, or if they are too many. */
+export function pathsShownBy(ctx: Context, { projectId }: Grant, alias: string): string[] | null {
+  const shown = projectId === null ? undefined : findAliasByName(ctx, projectId, alias)
+  return shown === undefined ? null : listPaths(ctx.db, shown.deploymentId, MAX_SHOWN_PATHS)
+}
+
 /** Undefined when the deployment has no such file. */
 export function getFileDetail(
   ctx: Context,
@@ -104,19 +105,5 @@ function textOf(bytes: Uint8Array): string | null {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {
     return null
-  }
-}
-
-/** What was added, changed or removed in `toId` compared with `fromId`. */
-export function compareDeployments(ctx: Context, grant: Grant, fromId: string, toId: string): Comparison {
-  const from = requireDeployment(ctx.db.orm, grant, fromId)
-  const to = requireDeployment(ctx.db.orm, grant, toId)
-  const rows = listChanges(ctx.db, from.id, to.id)
-  const count = (kind: PathChange['kind']) => rows.filter((row) => row.kind === kind).length
-  return {
-    added: count('added'),
-    changed: count('changed'),
-    removed: count('removed'),
-    paths: rows.slice(0, MAX_PATHS),
   }
 }

@@ -13,6 +13,7 @@ import { commitStaged } from './commit-staged.ts'
 import { requireUploadProject } from './publish/access.ts'
 import { readSentChecks } from './publish/checks.ts'
 import { type UploadNote, uploadNotes } from './publish/notes.ts'
+import { type Question, startFolders } from './publish/question.ts'
 import { type Publication, type Recorded, recordPublication } from './publish/record.ts'
 import { type Released, releaseRecorded } from './publish/release.ts'
 import { type RoutingSummary, routingSummary } from './routing/summary.ts'
@@ -45,6 +46,8 @@ export type Published = {
   routing: RoutingSummary
   /** What became of the alias that it named. */
   release: Release
+  /** What is unclear, where that held the alias back. */
+  ask: Question | null
   /** Where it is said what the upload did to the site. */
   report: ReportSummary
   /** The folder around everything that was taken away because the sender asked for it. */
@@ -141,6 +144,7 @@ function viewOf(
     notes: uploadNotes(ctx, project.id, deployment.id, alias),
     routing: routingSummary(ctx, deployment.id),
     release,
+    ask: release.status === 'asked' ? { startPages: startFolders(ctx, deployment) } : null,
     report: reportSummary(ctx, deployment),
     unwrapped: null,
     assets: () => assets.map((asset) => assetView(ctx, asset, at)),

@@ -188,6 +188,14 @@ export const findVersionOf = (db: Db, id: string): { commitSha: string; version:
     'SELECT commit_sha AS commitSha, version FROM deployments WHERE id = ?',
   ).get(id)
 
+/** Whether the deployment has a file in the folder, which is written like a base path: `/dist`. */
+export const hasFolder = (db: Db, id: string, folder: string): boolean =>
+  prepared(db, 'SELECT 1 FROM assets WHERE deployment_id = ? AND path >= ? AND path < ? LIMIT 1').get(
+    id,
+    `${folder.slice(1)}/`,
+    `${folder.slice(1)}/\u{10ffff}`,
+  ) !== null
+
 /** Also deletes its files. */
 export function deleteDeploymentRow(db: Db, id: string): void {
   runInPieces(db, SOME_ASSETS, id)

@@ -38,7 +38,13 @@ import { typeOfFile } from './traits.ts'
 
 export type { AssetView, DeploymentView } from './model.ts'
 export type { DeploymentRow, PointedAt } from './queries.ts'
-export { findDeployment, findDeploymentOfProject, findDeploymentsBySha, findVersionOf } from './queries.ts'
+export {
+  findDeployment,
+  findDeploymentOfProject,
+  findDeploymentsBySha,
+  findVersionOf,
+  hasFolder,
+} from './queries.ts'
 
 type DeploymentQuery = PaginationQuery &
   Omit<DeploymentFilter, 'projectIds' | 'number'> & { number?: string | undefined }

@@ -19,17 +19,18 @@ async function publishForm(
   ctx: Context,
   request: Request,
   { takesArchive, alwaysAppends }: { takesArchive: boolean; alwaysAppends: boolean },
+  fields = uploadFieldsOf(request),
 ): Promise<Published> {
   const caller = uploaderOf(ctx, request)
   const type = mediaTypeOf(request)
   if (type !== 'multipart/form-data') refuseType(ctx, caller, request, 'multipart/form-data')
-  const fields = uploadFieldsOf(request)
   return telling(ctx, caller, fields, () =>
     publish(ctx, caller, async (stage) => {
       const { files, loneArchive } = await receiveForm(ctx, caller, request, fields, stage)
       const order = parseOrder(fields)
       if (loneArchive !== null && !takesArchive && !order.asFiles) throw archiveAsFile(ctx, loneArchive)
-      return { files, order: { ...order, append: order.append || alwaysAppends } }
+      if (alwaysAppends) return { files, order: { ...order, append: true, ask: false } }
+      return { files, order }
     }),
   )
 }
@@ -52,11 +53,15 @@ const telling = (
   )
 
 /** A form of files, or a raw archive with its fields in the query string. */
-export async function publishDeployment(ctx: Context, request: Request): Promise<Published> {
+export async function publishDeployment(
+  ctx: Context,
+  request: Request,
+  fields = uploadFieldsOf(request),
+): Promise<Published> {
   const caller = uploaderOf(ctx, request)
   const type = mediaTypeOf(request)
   if (type === 'multipart/form-data')
-    return publishForm(ctx, request, { takesArchive: false, alwaysAppends: false })
+    return publishForm(ctx, request, { takesArchive: false, alwaysAppends: false }, fields)
   if (isArchiveType(type)) return publishArchive(ctx, caller, request, type)
   return refuseType(
     ctx,
@@ -120,6 +125,9 @@ function authorizeTarget(ctx: Context, caller: Caller, fields: UploadFields): vo
   if (target !== undefined) authorizeUpload(ctx, caller, target)
 }
 
-/** The fields in the query string. The fields of the form are added as they are read. */
-export const uploadFieldsOf = (request: Request): UploadFields =>
-  new UploadFields(new URL(request.url).searchParams)
+/**
+ * The fields in the query string. The fields of the form are added as they are read. `makesProject`: the upload makes its
+ * project, with the same rights as a form that does.
+ */
+export const uploadFieldsOf = (request: Request, options: { makesProject?: boolean } = {}): UploadFields =>
+  new UploadFields(new URL(request.url).searchParams, options)

@@ -56,14 +56,15 @@ export function getRule(ctx: Context, grant: Grant, id: string): RuleView {
 
 /**
  * Throws 400 for an invalid pattern, target or header. Without `order` the rule becomes the last of its level. `isIt`: a
- * hand-made rule of the level that makes this one needless, and is returned in its place.
+ * hand-made rule of the level that makes this one needless, and is returned in its place. `prepare` runs in the same
+ * transaction, before it.
  */
 export async function createRule(
   ctx: Context,
   grant: Grant,
   level: RuleLevel,
   input: NewRule,
-  isIt: (rule: RuleRow) => boolean = () => false,
+  { isIt = () => false, prepare }: { isIt?: (rule: RuleRow) => boolean; prepare?: () => void } = {},
 ): Promise<RuleView> {
   const fresh = freshRule(ctx, level, input.pathPattern)
   const written = withStatus({ ...fresh, ...columnsOf(input) }, input)
@@ -75,6 +76,7 @@ export async function createRule(
     requireLevel(ctx, tx, grant, level)
     const there = listHandMade(tx, level).find(isIt)
     if (there !== undefined) return { grant: currentGrant, id: there.id }
+    prepare?.()
     refuseSecrets(secretsBeyond(ctx, tx, currentGrant, level.projectId), undefined, rule)
     checkSchemas(ctx, grant, rule)
     const isWrittenByAdmin = isProjectAdmin(ctx, currentGrant, level.projectId)

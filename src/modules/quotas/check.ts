@@ -21,7 +21,7 @@ export function withinQuota<T>(ctx: Context, projectId: string, bytes: number, p
   if (quota === null) return publish()
   const before = usedNow(ctx, projectId, quota, bytes)
   const result = publish()
-  const after = usedNow(ctx, projectId, quota, 0)
+  const after = usedNow(ctx, projectId, quota, 0, before.bytes + bytes)
   refuse(quota, before, {
     bytes: after.bytes - before.bytes,
     deployments: after.deployments - before.deployments,
@@ -30,11 +30,20 @@ export function withinQuota<T>(ctx: Context, projectId: string, bytes: number, p
   return result
 }
 
-/** `bytes` is at least what is stored, and exact where `incoming` bytes more might be too much. */
-function usedNow(ctx: Context, projectId: string, quota: Quota, incoming: number): Usage {
+/**
+ * `bytes` is at least what is stored, and exact where `incoming` bytes more might be too much: all files are read then. `most`: no
+ * more is stored.
+ */
+function usedNow(
+  ctx: Context,
+  projectId: string,
+  quota: Quota,
+  incoming: number,
+  most = Number.POSITIVE_INFINITY,
+): Usage {
   const now = ctx.now()
   const { published, deployments, files } = sumDeployments(ctx.db, projectId)
-  const atMost = published + sumOfUploads(ctx.db, projectId, now)
+  const atMost = Math.min(most, published + sumOfUploads(ctx.db, projectId, now))
   const isEnough = quota.bytes === null || atMost + incoming <= quota.bytes
   return { bytes: isEnough ? atMost : sumContents(ctx.db, projectId, now), deployments, files }
 }

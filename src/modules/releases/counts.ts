@@ -11,5 +11,6 @@ export const releaseCounts = onePer(
     forced: 0,
     locked: 0,
     overtaken: 0,
+    asked: 0,
   }),
 )

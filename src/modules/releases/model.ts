@@ -71,6 +71,7 @@ const status = t.Union([
   t.Literal('forced'),
   t.Literal('locked'),
   t.Literal('overtaken'),
+  t.Literal('asked'),
 ])
 export type ReleaseStatus = Static<typeof status>
 

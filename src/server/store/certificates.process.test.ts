@@ -1,9 +1,6 @@
-import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { afterAll, afterEach, beforeEach, expect, test } from 'bun:test'
 import { connect } from 'node:tls'
-import { type AcmeCa, startAcmeCa } from '../../testing/acme-ca.ts'
+import { acmeAuthorityOfProcesses } from '../../testing/acme-authority.ts'
 import type { ServerProcess } from '../../testing/server-process.ts'
 import { type StoreProcess, storeProcess } from '../../testing/store-process.ts'
 import { until } from '../../testing/until.ts'
@@ -12,43 +9,25 @@ import { until } from '../../testing/until.ts'
 
 const HOST = 'admin.sites.test'
 
-const folder = mkdtempSync(join(tmpdir(), 'svc-machines-'))
-const challengePort = Promise.withResolvers<number>()
+const authority = acmeAuthorityOfProcesses()
+const { ca } = authority
 let at: StoreProcess
-let ca: AcmeCa
-let env: Record<string, string>
 const running: ServerProcess[] = []
 
 beforeEach(async () => {
-  ca = startAcmeCa({
-    challengePort: challengePort.promise,
-    now: Date.now,
-    lifetimeMs: 86_400_000,
-    name: 'localhost',
-  })
-  const caFile = join(folder, 'ca.pem')
-  writeFileSync(caFile, ca.pem)
-  at = await storeProcess()
-  env = {
-    TLS: 'auto',
-    BASE_DOMAIN: 'sites.test',
-    ACME_DIRECTORY: ca.directory,
-    NODE_EXTRA_CA_CERTS: caFile,
-    LOG_FORMAT: 'json',
-    TAKEOVER_SECONDS: '3',
-  }
+  at = await storeProcess({ ...authority.env, TAKEOVER_SECONDS: '3' })
 })
 afterEach(async () => {
   for (const server of running.splice(0)) {
     server.signal('SIGKILL')
     await server.exited
   }
-  await Promise.all([at.remove(), ca.stop()])
-  rmSync(folder, { recursive: true, force: true })
+  await at.remove()
 })
+afterAll(() => authority.stop())
 
 async function start(name: string, more: Record<string, string> = {}): Promise<ServerProcess> {
-  const server = await at.start({ ...env, MACHINE_NAME: name, ...more }, join(folder, name))
+  const server = await at.start({ MACHINE_NAME: name, ...more }, `${at.dataDir}-${name}`)
   running.push(server)
   return server
 }
@@ -71,7 +50,7 @@ const isPrimary = ({ output }: ServerProcess) => output().includes('this machine
 test('the authority asks a stand-by, all machines serve the certificate, and nobody orders a second one', async () => {
   const first = await start('first')
   const second = await start('second', { ROLE: 'standby' })
-  challengePort.resolve(Number(new URL(second.plainUrl).port))
+  authority.asks(second)
   const serial = await untilSecured(first)
   expect(await untilSecured(second)).toBe(serial)
 

@@ -35,19 +35,11 @@ export const listAliasesWithStartPage = (db: Db, projectId: string): string[] =>
     .all(projectId)
     .map(({ name }) => name)
 
-export type PathChange = { kind: 'added' | 'changed' | 'removed'; path: string; sizeBytes: number }
-
-/** What was added, changed or removed in `toId` compared with `fromId`. */
-export const listChanges = (db: Db, fromId: string, toId: string): PathChange[] =>
-  prepared<PathChange>(
+/** All paths in order, or null if there are more than `limit`. */
+export function listPaths(db: Db, deploymentId: string, limit: number): string[] | null {
+  const rows = prepared<{ path: string }>(
     db,
-    `SELECT 'added' AS kind, n.path, n.size_bytes AS sizeBytes
-     FROM assets n LEFT JOIN assets o ON o.deployment_id = ?1 AND o.path = n.path
-     WHERE n.deployment_id = ?2 AND o.path IS NULL
-     UNION ALL SELECT 'changed', n.path, n.size_bytes
-     FROM assets n JOIN assets o ON o.deployment_id = ?1 AND o.path = n.path
-     WHERE n.deployment_id = ?2 AND o.blob_id <> n.blob_id
-     UNION ALL SELECT 'removed', o.path, o.size_bytes
-     FROM assets o LEFT JOIN assets n ON n.deployment_id = ?2 AND n.path = o.path
-     WHERE o.deployment_id = ?1 AND n.path IS NULL`,
-  ).all(fromId, toId)
+    'SELECT path FROM assets WHERE deployment_id = ? ORDER BY path LIMIT ?',
+  ).all(deploymentId, limit + 1)
+  return rows.length > limit ? null : rows.map(({ path }) => path)
+}

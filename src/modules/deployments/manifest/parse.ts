@@ -72,12 +72,13 @@ const KNOWN_FIELDS: ReadonlySet<string> = new Set([
   'proxyRuleSetId',
   'proxyRuleSetIds',
   'force',
+  'ask',
   'leftOut',
 ])
 
 /** Throws `invalid` with details for malformed or contradictory entries, `too_large` for too many files. */
 export function parseManifest(ctx: Context, body: unknown, fields: UploadFields): Manifest {
-  const { unwrap: isUnwrapped, asFiles: _, ...publication } = parseOrder(fields)
+  const { unwrap: isUnwrapped, asFiles: _, makesProject: _no, ...publication } = parseOrder(fields)
   const entries = isRecord(body) ? body['files'] : undefined
   if (!Array.isArray(entries)) throw invalidField('files', 'must be a list of { path, size, sha256 }')
   const files = new Map<string, UploadedFile>()

@@ -6,6 +6,7 @@ import type { Release } from '../../releases/model.ts'
 import { reportSummary } from '../../reports/begin.ts'
 import { uploadNotes } from '../publish/notes.ts'
 import { findNewestVersion } from '../publish/queries.ts'
+import { startFolders } from '../publish/question.ts'
 import type { Publication } from '../publish/record.ts'
 import { releaseAgain } from '../publish/release.ts'
 import type { Published } from '../publish.ts'
@@ -57,6 +58,7 @@ export async function publishedBefore(ctx: Context, caller: Caller, { id }: Uplo
       alias: publication.alias,
       checks: [],
     },
+    ask: release?.status === 'asked' ? { startPages: startFolders(ctx, deployment) } : null,
     report: reportSummary(ctx, deployment),
   }
 }

@@ -26,13 +26,30 @@ export function uploaderOf(ctx: Context, request: Request): Caller {
 
 /**
  * Throws 403 or 404 unless the caller may publish there. Returns the project; undefined if it does not exist and a
- * global key may create it by uploading. contract §5.2.
+ * global key, or an upload that makes its project, may create it. contract §5.2 and 17.3.
  */
-export function authorizeUpload(ctx: Context, caller: Caller, target: UploadTarget): Project | undefined {
+export function authorizeUpload(
+  ctx: Context,
+  caller: Caller,
+  target: UploadTarget,
+  makesProject = false,
+): Project | undefined {
   const { projectId } = aboutProjectName(ctx, target.owner, target.repo)
   const { actor } = caller
+  if (makesProject) return authorizeNew(ctx, caller, target, projectId)
   if (projectId === null && actor.kind === 'key' && actor.key.isGlobal) return undefined
   return authorizeUploadTo(ctx, caller, projectId)
+}
+
+/** Who may not see the project of that name learns no more than that it cannot be made. */
+function authorizeNew(
+  ctx: Context,
+  caller: Caller,
+  { owner, repo }: UploadTarget,
+  projectId: string | null,
+): undefined {
+  authorize(ctx, caller, 'project:create', undefined, false)
+  if (projectId !== null) throw new AppError('conflict', `${owner}/${repo} already exists`)
 }
 
 /** The same for a project by id; null for one that does not exist. */
@@ -58,9 +75,9 @@ export function requireUploadProject(
   ctx: Context,
   tx: DbOrTx,
   caller: Caller,
-  target: UploadTarget & { isPublic: boolean },
+  target: UploadTarget & { isPublic: boolean; makesProject?: boolean },
 ): Project {
-  const project = authorizeUpload(ctx, callerNow(ctx, caller), target)
+  const project = authorizeUpload(ctx, callerNow(ctx, caller), target, target.makesProject)
   if (project !== undefined) return project
   const { owner, repo: name, isPublic } = target
   return addProject(ctx, tx, caller.actor, { owner, name, isPublic }, ownerOfNew(ctx, caller))
@@ -78,6 +95,7 @@ export function callerNow(ctx: Context, caller: Caller): Caller {
 }
 
 function ownerOfNew(ctx: Context, { actor }: Caller): string {
+  if (actor.kind === 'user') return actor.user.id
   const maker = actor.kind === 'key' ? actor.key.createdBy : null
   const db = ctx.db.orm
   const owner = (maker === null ? undefined : findUser(db, maker)) ?? findFirstAdmin(db)

@@ -4,25 +4,26 @@ import type { DbOrTx } from '../../../db/open.ts'
 import { prepared } from '../../../db/statements.ts'
 import { inTidyingTransaction } from '../../../db/tidying.ts'
 import type { Actor } from '../../../domain/actor.ts'
-import { AppError } from '../../../domain/errors.ts'
+import { AppError, invalidChoice } from '../../../domain/errors.ts'
 import { type AliasRow, findAliasByName } from '../../aliases/service.ts'
 import type { Grant } from '../../auth/authorize.ts'
 import { projectOf } from '../../projects/service.ts'
 import type { CheckResult } from '../../releases/model.ts'
 import { type DeploymentRow, findDeployment } from '../queries.ts'
 import { point, type Wanted } from './point.ts'
+import type { Question } from './question.ts'
 import { tellOfPublish } from './tell.ts'
 
-/** A release that checks held back: what was wanted, and what they said. */
-export type Held = Wanted & { alias: string; checks: CheckResult[] }
+/** A release that waits for somebody: what was wanted, and what checks said, or what is unclear. */
+export type Held = Wanted & { alias: string; checks: CheckResult[]; question?: Question }
 
 export function noteHeld({ db }: Context, deploymentId: string, held: Held): void {
-  const { alias, preview, ruleSets, checks } = held
+  const { alias, preview, ruleSets, checks, question } = held
   prepared(
     db,
     `INSERT INTO held_releases (deployment_id, held) VALUES (?, ?)
      ON CONFLICT (deployment_id) DO UPDATE SET held = excluded.held`,
-  ).run(deploymentId, JSON.stringify({ alias, preview, ruleSets, checks }))
+  ).run(deploymentId, JSON.stringify({ alias, preview, ruleSets, checks, question }))
 }
 
 export function forgetHeld({ db }: Context, deploymentId: string): void {
@@ -44,21 +45,32 @@ export function heldRelease(ctx: Context, grant: Grant, deploymentId: string): H
   return alias?.deploymentId === deploymentId ? null : held
 }
 
-/** Moves the alias of a release that was held back, whatever the checks said. Throws 409 if it is locked or nothing waits. */
-export function releaseHeld(ctx: Context, grant: Grant, deploymentId: string): void {
+/**
+ * Moves the alias of a release that was held back, whatever the checks said. `startPage`: the folder, such as `dist/`, of the
+ * answer to a question. Throws 409 if it is locked or nothing waits.
+ */
+export function releaseHeld(ctx: Context, grant: Grant, deploymentId: string, startPage = ''): void {
   inTidyingTransaction(ctx.db, (tx) => {
     const project = projectOf(ctx, grant, tx)
-    const deployment = findDeployment(tx, deploymentId)
-    if (deployment?.projectId !== project.id)
+    const stored = findDeployment(tx, deploymentId)
+    if (stored?.projectId !== project.id)
       throw new AppError('not_found', 'The project has no such deployment')
     const held = heldRelease(ctx, grant, deploymentId)
-    if (held === null) throw new AppError('conflict', 'No check holds this deployment back any more')
+    if (held === null) throw new AppError('conflict', 'Nothing holds this deployment back any more')
+    const deployment = startPage === '' ? stored : { ...stored, basePath: answered(held, startPage) }
     const { move, alias, published } = point(ctx, tx, grant.actor, { project, deployment, publication: held })
     if (!published) throw new AppError('conflict', `The alias ${held.alias} is locked. Unlock it first.`)
     tellOfPublish(ctx, tx, grant.actor, { project, deployment, alias, move, isNew: false })
-    tellOfForce(ctx, tx, grant.actor, { alias, deployment, checks: held.checks })
+    if (held.question === undefined)
+      tellOfForce(ctx, tx, grant.actor, { alias, deployment, checks: held.checks })
     forgetHeld(ctx, deploymentId)
   })
+}
+
+function answered({ question }: Held, startPage: string): string {
+  if (question?.startPages.includes(startPage) !== true)
+    throw invalidChoice('startPage', 'Choose one of the folders with a start page')
+  return `/${startPage.slice(0, -1)}`
 }
 
 /** Says in the audit log which checks were overruled, in the move's transaction. */

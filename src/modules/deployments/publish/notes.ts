@@ -1,15 +1,12 @@
 import type { Context } from '../../../context.ts'
 import type { AliasRow } from '../../aliases/service.ts'
 import { findProjectById, type Project } from '../../projects/service.ts'
-import { findContent } from '../browse/queries.ts'
 import type { UploadNote } from '../model.ts'
 import { findDeployment } from '../queries.ts'
 import { listSomeFolders } from './queries.ts'
+import { hasStartPage, type Shown } from './question.ts'
 
 export type { UploadNote } from '../model.ts'
-
-/** A folder of a deployment that is shown; `basePath` is `''` or such as `/dist`. */
-type Shown = { deploymentId: string; basePath: string }
 
 /** What the sender of an upload may not expect of what was just published. `alias` is the named one. contract 12.9. */
 export function uploadNotes(
@@ -68,6 +65,3 @@ function privateNotes(ctx: Context, project: Project, alias: AliasRow | null): U
     },
   ]
 }
-
-const hasStartPage = (ctx: Context, { deploymentId, basePath }: Shown): boolean =>
-  findContent(ctx.db, deploymentId, `${basePath}/index.html`.slice(1)) !== null

@@ -29,6 +29,8 @@ export type Publication = {
   ruleSets: RuleSetChoice
   /** Whatever the checks find, the alias moves. */
   force: boolean
+  /** Where it is unclear what the alias would show, it stays; missing in uploads that began before there was such a field. */
+  ask?: boolean
   /** What was not taken in; missing in uploads that began before it was noted. */
   leftOut?: LeftOutPaths
 }

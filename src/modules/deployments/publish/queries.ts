@@ -109,6 +109,15 @@ export const listSomeFolders = (db: Db, deploymentId: string, above: string): st
     .all(deploymentId, above, `${above}\u{10ffff}`)
     .map(({ name }) => name)
 
+/** The paths of all start pages in folders below `above`, which is empty or ends in a slash. */
+export const listStartPages = (db: Db, deploymentId: string, above: string): string[] =>
+  prepared<{ path: string }>(
+    db,
+    `SELECT path FROM assets WHERE deployment_id = ? AND path >= ? AND path < ? AND path LIKE '%/index.html'`,
+  )
+    .all(deploymentId, above, `${above}\u{10ffff}`)
+    .map(({ path }) => path)
+
 /** Files were added or replaced in place, so anyone who cached its manifest must read it again. */
 export function addToCounts(
   db: DbOrTx,

@@ -19,6 +19,7 @@ import { forgetHeld, noteHeld, tellOfForce } from './held.ts'
 import { type Pointed, point } from './point.ts'
 import type { Publication } from './publication.ts'
 import { type AliasMark, findAliasMark } from './queries.ts'
+import { type Question, questionOf } from './question.ts'
 import { tellOfPublish } from './tell.ts'
 
 /** What an upload publishes, and what of it becomes an alias. */
@@ -47,12 +48,28 @@ export function releaseOrWait(
   const { project, deployment, publication } = releasing
   const { alias: name } = publication
   const before = name === null ? undefined : findAliasByName(ctx, project.id, name)
-  const waiting =
-    before?.isLocked || isThere(before, deployment) ? null : waitingOf(ctx, tx, actor, releasing)
+  const wouldMove = name !== null && !before?.isLocked && !isThere(before, deployment)
+  if (wouldMove && publication.ask) {
+    const question = questionOf(ctx, before, deployment)
+    if (question !== null) return asked(ctx, releasing, before, { name, question })
+  }
+  const waiting = wouldMove ? waitingOf(ctx, tx, actor, releasing) : null
   if (waiting !== null) return { waiting }
   const pointed = point(ctx, tx, actor, releasing)
   const status = name === null ? 'none' : pointed.published ? 'moved' : 'locked'
   return { ...pointed, release: { status, alias: name, checks: [] }, waiting: null }
+}
+
+/** The deployment is stored, and the alias stays until somebody says what it should show. */
+function asked(
+  ctx: Context,
+  { deployment, publication }: Releasing,
+  before: AliasRow | undefined,
+  { name, question }: { name: string; question: Question },
+): Pointed & { release: Release; waiting: null } {
+  noteHeld(ctx, deployment.id, { ...publication, alias: name, checks: [], question })
+  const release = { status: 'asked' as const, alias: name, checks: [] }
+  return { alias: before ?? null, published: false, move: null, release, waiting: null }
 }
 
 const isThere = (alias: AliasRow | undefined, { id, basePath }: DeploymentRow): boolean =>

@@ -12,6 +12,16 @@ import { routingSummaryView } from '../routing/model.ts'
 /** The responses of the upload routes. contract §5.2. */
 
 const notes = t.Array(uploadNoteView)
+const ask = t.Optional(
+  t.Object(
+    { startPages: t.Array(t.String({ examples: ['dist/'] })) },
+    {
+      description:
+        'With ask=true, where the alias was not moved: folders with a start page, which may be none',
+    },
+  ),
+)
+const askOf = ({ ask }: Pick<Delivered, 'ask'>) => (ask === null ? {} : { ask })
 
 export const publishedAnswer = t.Object({
   success: t.Literal(true),
@@ -21,6 +31,7 @@ export const publishedAnswer = t.Object({
   notes,
   routing: routingSummaryView,
   release: releaseView,
+  ask,
   report: reportSummaryView,
 })
 
@@ -32,6 +43,7 @@ export const toPublishedAnswer = ({
   notes,
   routing,
   release,
+  ask,
   report,
 }: Delivered) => ({
   success: true as const,
@@ -44,6 +56,7 @@ export const toPublishedAnswer = ({
   notes,
   routing,
   release,
+  ...askOf({ ask }),
   report,
 })
 
@@ -100,13 +113,14 @@ export const zipAnswer = t.Object({
   notes,
   routing: routingSummaryView,
   release: releaseView,
+  ask,
   report: reportSummaryView,
 })
 
 /** `alias` is the host of the named alias, `branch` that of an alias named like the branch. */
 export function toZipAnswer(
   ctx: Context,
-  { projectId, deployment, published, alias, notes, routing, release, report }: Published,
+  { projectId, deployment, published, alias, notes, routing, release, ask, report }: Published,
 ) {
   const { id, owner, repo, commitSha, version, branch, fileCount, totalSize, aliases, urls } = deployment
   const branchAlias = branch === null ? undefined : findAliasByName(ctx, projectId, branch)
@@ -129,6 +143,7 @@ export function toZipAnswer(
     notes,
     routing,
     release,
+    ...askOf({ ask }),
     report,
   }
 }

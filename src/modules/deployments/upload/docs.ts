@@ -40,6 +40,10 @@ const aboutFields: Record<string, Schema> = {
   committedAt: text('ISO 8601 time of the commit', '2026-11-20T12:00:00Z'),
   tags: text('Repeated or comma-separated'),
   force: text('true: the alias or preview moves although checks of the release fail', 'true'),
+  ask: text(
+    'true: where the alias would show no start page, although there is one deeper or it shows one now, it stays, and the answer asks',
+    'true',
+  ),
   unwrap: text(
     'true: if there is no index.html at the top, and the only folder there has one, that folder is taken away',
     'true',

@@ -60,6 +60,8 @@ test('missing or empty fields are null', () => {
     asFiles: false,
     unwrap: false,
     force: false,
+    ask: false,
+    makesProject: false,
     leftOut: { paths: [], counts: { 'left-out': 0, 'secret-left-out': 0 } },
     owner: 'acme',
     repo: 'docs',

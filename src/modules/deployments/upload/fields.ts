@@ -1,4 +1,4 @@
-import { normalizeAssetPath } from '../../../domain/asset-path.ts'
+import { parseBasePath } from '../../../domain/base-path.ts'
 import { AppError, type ErrorDetail } from '../../../domain/errors.ts'
 import { isIsoDate, parseDateTime } from '../../../domain/iso-time.ts'
 import { isCommitSha, isOwnerName, isProjectName } from '../../../domain/names.ts'
@@ -12,7 +12,7 @@ import type { Publication } from '../publish/record.ts'
 import { LeftOut } from './left-out.ts'
 
 /** What an upload says of itself: what is published, and how its files are read. */
-export type UploadOrder = Publication & { unwrap: boolean; asFiles: boolean }
+export type UploadOrder = Publication & { unwrap: boolean; asFiles: boolean; makesProject: boolean }
 
 /** The fields of an upload: a form's, else the query's. Empty ones count as not given: CI jobs send them. */
 export class UploadFields {
@@ -20,9 +20,12 @@ export class UploadFields {
   readonly #query: URLSearchParams
   /** What of the upload is not taken in, by this server or by its sender. */
   readonly leftOut = new LeftOut()
+  /** The upload makes its project, as whoever sends it. */
+  readonly makesProject: boolean
 
-  constructor(query = new URLSearchParams()) {
+  constructor(query = new URLSearchParams(), { makesProject = false } = {}) {
     this.#query = query
+    this.makesProject = makesProject
   }
 
   add(name: string, value: string): void {
@@ -84,9 +87,11 @@ export function parseOrder(fields: UploadFields): UploadOrder {
     baseSha: check.baseSha(),
     ruleSets: ruleSetsOf(fields),
     force: check.boolean('force'),
+    ask: check.boolean('ask'),
     leftOut: check.leftOut(),
     unwrap: check.boolean('unwrap'),
     asFiles: check.boolean('asFiles'),
+    makesProject: fields.makesProject,
   }
   check.finish()
   return order
@@ -254,21 +259,10 @@ class FieldCheck {
     return value
   }
 
-  /** `dist`, `/dist/` and `./dist` are `/dist`; `/` is the deployment itself. */
   basePath(): string | null {
     const given = this.fields.first('basePath')
     if (given === undefined) return null
-    const result = normalizeAssetPath(withoutSlashBehind(given) || '/', 'sender')
-    if (result.kind === 'refused') return this.fail('basePath', result.reason)
-    if (result.kind === 'left_out')
-      return this.fail('basePath', 'names a folder whose files are left out of deployments')
-    return result.kind === 'directory' ? '' : `/${result.path}`
+    const result = parseBasePath(given)
+    return 'flaw' in result ? this.fail('basePath', result.flaw) : result.basePath
   }
-}
-
-/** A loop, because a regular expression would start again at each slash of a field made only of slashes. */
-function withoutSlashBehind(path: string): string {
-  let end = path.length
-  while (end > 0 && (path[end - 1] === '/' || path[end - 1] === '\\')) end -= 1
-  return path.slice(0, end)
 }

@@ -26,13 +26,13 @@ export class UploadGate {
   check(): void {
     const target = this.#isDecided ? undefined : targetOf(this.#fields)
     if (target === undefined) return
-    authorizeUpload(this.#ctx, this.#caller, target)
+    authorizeUpload(this.#ctx, this.#caller, target, this.#fields.makesProject)
     this.#isDecided = true
   }
 
   /** False: this content must not be stored; it was read and dropped, up to a limit. */
   async admits(body: ByteStream | Uint8Array): Promise<boolean> {
-    if (this.#isDecided) return true
+    if (this.#isDecided || this.#fields.makesProject) return true
     this.#mayUpload ??= mayUploadSomewhere(this.#ctx, this.#caller)
     if (this.#mayUpload) return true
     for await (const piece of body instanceof Uint8Array ? [body] : body) {
