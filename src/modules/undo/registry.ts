@@ -117,6 +117,7 @@ export const UNDO: Readonly<Record<string, AnyUndoKind | string>> = {
   'user.create': 'delete the account instead',
   'user.delete': DELETED,
   'user.disconnect': OWN,
+  'user.end-sessions': ENDED,
   'user.forgot-password': PASSED,
   'user.mfa-off': OWN,
   'user.mfa-on': OWN,
