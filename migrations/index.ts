@@ -36,6 +36,7 @@ import machineEpochs from './0033_machine_epochs.sql' with { type: 'text' }
 import deploymentNumbers from './0034_deployment_numbers.sql' with { type: 'text' }
 import { fillTitles } from './0034_deployment_numbers.ts'
 import people from './0035_people.sql' with { type: 'text' }
+import undo from './0036_undo.sql' with { type: 'text' }
 import failingRuns from './0037_failing_runs.sql' with { type: 'text' }
 
 /** Append only: an applied migration is never edited, renamed or reordered. Imported as text, so they are in the executable. */
@@ -74,6 +75,7 @@ export const migrations: readonly Migration[] = [
   { name: '0033_machine_epochs', sql: machineEpochs },
   { name: '0034_deployment_numbers', sql: deploymentNumbers, complete: fillTitles },
   { name: '0035_people', sql: people },
+  { name: '0036_undo', sql: undo },
   { name: '0037_failing_runs', sql: failingRuns },
 ]
 

@@ -125,6 +125,7 @@ const TABLE: [route: string, who: Who][] = [
   ['GET /admin/settings/auth', 'global admin'],
   ['POST /admin/settings/auth', 'global admin'],
   ['GET /admin/audit', 'global admin'],
+  ['POST /undo/:entryId', 'admin'],
   ['GET /admin/health', 'global admin'],
   ['GET /admin/analytics', 'global admin'],
   ['GET /admin/logs', 'global admin'],
@@ -188,6 +189,7 @@ beforeAll(async () => {
     aliasId: own.aliasId ?? '',
     userId: users[0].userId,
     accountId,
+    entryId: entryOf(own.projectId),
     groupId: (await group.json()).id,
     domainId: (await domain.json()).id,
     ...(await seedRules(own.projectId)),
@@ -196,6 +198,14 @@ beforeAll(async () => {
   }
 })
 afterAll(() => app.close())
+
+/** A change that nobody can undo. */
+const entryOf = (projectId: string): string =>
+  app.ctx.db.sqlite
+    .query<{ id: string }, [string]>(
+      "SELECT id FROM audit_log WHERE action = 'project.create' AND target_id = ?",
+    )
+    .get(projectId)?.id ?? ''
 
 /** A rule, a rule set, and a run of a pipeline. */
 async function seedRules(projectId: string) {

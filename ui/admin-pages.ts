@@ -25,6 +25,7 @@ import { webhookPages } from './webhooks/routes.ts'
 import { keyPages } from './workspace/key-routes.ts'
 import { operationsPages } from './workspace/operations-routes.ts'
 import { workspacePages } from './workspace/routes.ts'
+import { undoPages } from './workspace/undo-routes.ts'
 
 /** Projects and the workspace. Each page needs the same access as the corresponding API call. */
 export const adminPages = (ctx: Context, explainer: Explainer) =>
@@ -53,3 +54,4 @@ export const adminPages = (ctx: Context, explainer: Explainer) =>
     .use(keyPages(ctx))
     .use(webhookPages(ctx))
     .use(workspacePages(ctx))
+    .use(undoPages(ctx))

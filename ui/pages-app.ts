@@ -24,6 +24,7 @@ import { framedFailure } from './frame/admin-failure.ts'
 import { withDiskNotice } from './frame/disk-notice.ts'
 import { failurePage, redirectTo, toSignIn } from './frame/page-request.ts'
 import { withTheme } from './frame/theme.ts'
+import { withUndoNotice } from './frame/undo-notice.ts'
 import { leadByName } from './projects/by-name.ts'
 
 type Pages = {
@@ -54,7 +55,8 @@ export function createPages(ctx: Context, explainer: Explainer): Pages {
     isSiteRoute: (path) => path.startsWith('/_svc/') && table.methodsOf(path).length > 0,
     async handle(request, path) {
       const shown = answer(request, path).catch((error) => answerFailure(ctx, request, error))
-      return withTheme(request, withDiskNotice(ctx, withCookieNotice(request, await shown)))
+      const page = await withUndoNotice(ctx, request, await shown)
+      return withTheme(request, withDiskNotice(ctx, withCookieNotice(request, page)))
     },
   }
 }

@@ -36,6 +36,7 @@ const OPENED = [
   'hook secret',
   [['X-Key', 'hook header']],
   { subject: 'Hello', text: 'a link' },
+  { 'x-key': 'header' },
 ]
 
 function opened(): unknown[] {
@@ -50,6 +51,11 @@ function opened(): unknown[] {
     openHookSecret(secrets, { id: 'h', sealedSecret: one('SELECT sealed_secret FROM webhooks') }),
     openHeaders(secrets, { id: 'h', sealedHeaders: one('SELECT sealed_headers FROM webhooks') }),
     openMail(secrets, 'm', one('SELECT sealed FROM mails')),
+    openHeaderValues(
+      secrets,
+      'r',
+      parseStored(one("SELECT state ->> '$.rules[0].headerConfig' FROM undo_states")),
+    ),
   ]
   sqlite.close()
   return values
@@ -58,7 +64,7 @@ function opened(): unknown[] {
 test('every value can be read with the new key alone, and the file stays private', async () => {
   const [old] = readSecretKeys(keyFile())
   storeSealedValues(folder)
-  expect(await rotateSecret(config(), 0)).toBe(7)
+  expect(await rotateSecret(config(), 0)).toBe(8)
   const keys = readSecretKeys(keyFile())
   expect(keys).toHaveLength(1)
   expect(keys[0]).not.toBe(old)
@@ -88,7 +94,7 @@ test('keys of certificates and accounts are sealed anew too; a file that was los
   const key = newKey()
   await before.saveAccount({ directory: 'https://ca.example', key, url: null })
   writeFileSync(join(folder, 'certs', 'host-lost.example.com.json'), '{"host":')
-  expect(await rotateSecret(config(), 0)).toBe(9)
+  expect(await rotateSecret(config(), 0)).toBe(10)
   const after = new CertificateStore(folder, boxNow())
   expect(after.readHosts(log).map((record) => record.certificate?.keyPem)).toEqual([keyPem, undefined])
   const account = after.readAccount('https://ca.example', log)

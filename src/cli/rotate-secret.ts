@@ -5,7 +5,7 @@ import { openDb } from '../db/open.ts'
 import { totpSealContext } from '../modules/auth/second-step.ts'
 import { CertificateStore } from '../modules/certificates/store.ts'
 import { mailSealContext } from '../modules/notices/sealed.ts'
-import { parseStored, resealHeaderConfig } from '../modules/proxy-rules/header-values.ts'
+import { parseStored, resealHeaderConfig, resealRulesIn } from '../modules/proxy-rules/header-values.ts'
 import { sealContext } from '../modules/secrets/seal-context.ts'
 import { hookSealContext, resealHookHeaders } from '../modules/webhooks/sealed.ts'
 import { namingHolder } from '../platform/database-lock.ts'
@@ -116,6 +116,7 @@ const SEALED: readonly ((sqlite: Database, secrets: SecretBox) => number)[] = [
     }),
   resealHeaders,
   resealHookValues,
+  resealUndoStates,
 ]
 
 type Column = { select: string; update: string; context: (a: string, b: string) => string }
@@ -141,6 +142,18 @@ function resealHeaders(sqlite: Database, secrets: SecretBox): number {
     const stored = parseStored(config)
     if (stored !== null) update.run(JSON.stringify(resealHeaderConfig(secrets, secrets, id, stored)), id)
   }
+  return rows.length
+}
+
+/** Rules of changes that can be undone, wherever they stand in a state. */
+function resealUndoStates(sqlite: Database, secrets: SecretBox): number {
+  const rows = sqlite
+    .query<{ id: string; state: string }, []>(
+      `SELECT entry_id AS id, state FROM undo_states WHERE state LIKE '%"headerConfig":"%'`,
+    )
+    .all()
+  const update = sqlite.query('UPDATE undo_states SET state = ? WHERE entry_id = ?')
+  for (const { id, state } of rows) update.run(resealRulesIn(secrets, state), id)
   return rows.length
 }
 

@@ -17,4 +17,16 @@ export const auditLog = sqliteTable('audit_log', {
   before: text('before'),
   after: text('after'),
   targetName: text('target_name'),
+  undoOf: text('undo_of'),
+  undoRoot: text('undo_root'),
+  undoDepth: integer('undo_depth'),
+  undoAction: text('undo_action'),
+})
+
+/** What a change can be taken back to: only `undo-states.ts` reads and writes it. */
+export const undoStates = sqliteTable('undo_states', {
+  entryId: text('entry_id').primaryKey(),
+  projectId: text('project_id'),
+  at: integer('at').notNull(),
+  state: text('state').notNull(),
 })

@@ -22,6 +22,7 @@ export const PROJECT_ACTIONS = {
   'secret:manage': 'admin',
   'secret:read': 'admin',
   'analytics:read': 'admin',
+  'audit:read': 'admin',
   'webhook:manage': 'admin',
   'retention:manage': 'admin',
   'project:delete': 'owner',

@@ -40,7 +40,7 @@ import type { Explainer } from '../modules/explain/service.ts'
 import { groupMemberRoutes, groupRoutes } from '../modules/groups/routes.ts'
 import { healthRoutes } from '../modules/health/routes.ts'
 import { invitationRoutes, projectInvitationRoutes } from '../modules/invitations/routes.ts'
-import { auditRoutes, logRoutes, projectLogRoutes } from '../modules/logs/routes.ts'
+import { auditRoutes, logRoutes, projectAuditRoutes, projectLogRoutes } from '../modules/logs/routes.ts'
 import { machineRoutes } from '../modules/machines/routes.ts'
 import { memberRoutes, permissionRoutes } from '../modules/members/routes.ts'
 import { METRICS_PATH, metricsAnswer } from '../modules/metrics/service.ts'
@@ -182,6 +182,7 @@ const allRoutes = (ctx: Context, isApiRoute: (path: string) => boolean): AnyElys
     .use(mailTestRoutes(ctx))
     .use(apiKeyRoutes(ctx))
     .use(auditRoutes(ctx))
+    .use(projectAuditRoutes(ctx))
     .use(logRoutes(ctx))
     .use(analyticsRoutes(ctx, explainerOf(ctx, isApiRoute)))
     .use(projectLogRoutes(ctx))

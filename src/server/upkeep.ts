@@ -28,6 +28,7 @@ import { removeOldRuns } from '../modules/runs/service.ts'
 import { removeDeletedSchemas } from '../modules/schemas/service.ts'
 import { tellOfLostKey } from '../modules/secrets/unreadable.ts'
 import { lookAtDisk } from '../modules/storage/low-disk.ts'
+import { removeOldUndoStates } from '../modules/undo/upkeep.ts'
 import { startSending } from '../modules/webhooks/dispatch.ts'
 import { removeOldDeliveries } from '../modules/webhooks/upkeep.ts'
 import { WATCH_MS, watchForHooks } from '../modules/webhooks/watch.ts'
@@ -57,6 +58,7 @@ export function startUpkeep(ctx: Context): () => Promise<void> {
     everyFromNow(ctx, 'compressed forms', () => resumeVariants(ctx)),
     everyFromNow(ctx, 'reports of deployments', () => makeLeftReports(ctx)),
     cleanStore(ctx),
+    every(ctx, 'old undo states', (stop) => removeOldUndoStates(ctx, stop)),
     every(ctx, 'old runs', (stop) => removeOldRuns(ctx, stop)),
     every(ctx, 'old requests', (stop) => removeOldLogs(ctx, stop)),
     every(ctx, 'backup', () => makeBackupWhenDue(ctx)),

@@ -158,6 +158,8 @@ export const ACCESS_TABLE: [route: string, who: Who, content?: Content][] = [
   ['DELETE /api/api-keys/:project key id', 'global admin'],
   ['POST /api/api-keys/:project key id/take-over', 'global admin'],
   ['GET /api/audit', 'global admin'],
+  ['POST /api/audit/:entryId/undo', 'admin'],
+  ['GET /api/projects/:projectId/audit', 'admin'],
   ['GET /api/logs', 'global admin'],
   ['GET /api/logs/tail', 'global admin'],
   ['GET /api/analytics', 'global admin'],

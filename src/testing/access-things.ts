@@ -22,9 +22,22 @@ export function addThings(app: TestApp, site: SeededSite): Record<string, string
   const run = (sql: string, ...values: Value[]) => runSql(app, sql, ...values)
   addPeople(app, run, ids)
   addPreview(app, run, ids)
+  addEntry(app, run, ids)
   addRules(run, ids)
   addRecords(run, ids)
   return { ...ids, ...addHooks(app, site.projectId, site.repo) }
+}
+
+/** A change that nobody can undo. */
+function addEntry({ ctx }: TestApp, run: Run, { entryId, projectId }: Ids): void {
+  run(
+    `INSERT INTO audit_log (id, at, actor_kind, credential, action, target_kind, target_id, project_id)
+     VALUES (?, ?, 'operator', 'data directory', 'project.create', 'project', ?, ?)`,
+    entryId,
+    ctx.now(),
+    projectId,
+    projectId,
+  )
 }
 
 type Run = (sql: string, ...values: Value[]) => void
@@ -44,6 +57,7 @@ function newIds({ ctx }: TestApp) {
     recordId: id(),
     runId: id(),
     previewId: id(),
+    entryId: id(),
   }
 }
 

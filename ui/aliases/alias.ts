@@ -1,3 +1,4 @@
+import { waysBack } from '../../src/domain/alias-line.ts'
 import { PROJECT_ROLES } from '../../src/domain/roles.ts'
 import type { AliasHosts, AliasView, HistoryView } from '../../src/modules/aliases/service.ts'
 import type { CertificateState } from '../../src/platform/certificates.ts'
@@ -6,7 +7,7 @@ import { button, linkButton } from '../components/button.ts'
 import { card } from '../components/card.ts'
 import { confirmDialog } from '../components/confirm.ts'
 import { details } from '../components/details.ts'
-import { checkbox, field, fieldError, formError, hidden, selectField } from '../components/field.ts'
+import { checkbox, fieldError, formError, hidden, selectField } from '../components/field.ts'
 import { type Html, html } from '../components/html.ts'
 import { htmlHandlingField, htmlHandlingWord } from '../components/html-handling.ts'
 import { notice } from '../components/notice.ts'
@@ -20,6 +21,7 @@ import { type ProjectPageBase, projectFrame, projectHref } from '../frame/projec
 import type { Failed } from '../frame/project-request.ts'
 import { type AliasRulesProps, aliasRules } from './alias-rules.ts'
 import { aliasHref } from './aliases.ts'
+import { moveName } from './move-name.ts'
 import { endOf, previewActions, pullRequest } from './previews.ts'
 
 type AliasPageProps = ProjectPageBase & {
@@ -47,7 +49,7 @@ export const aliasPage = (props: AliasPageProps): Html =>
       about: badges(props.alias),
       aside: html`
         <div class="actions">
-          ${linkButton({ label: 'Visit', href: props.visitUrl, kind: 'secondary' })} ${rollBackButton(props)}
+          ${linkButton({ label: 'Visit', href: props.visitUrl, kind: 'secondary' })} ${rollBackButtons(props)}
         </div>
       `,
     },
@@ -84,24 +86,24 @@ const previewEnd = (props: AliasPageProps): Html =>
     `,
   )
 
-/** The last earlier deployment that still exists; undefined if there is none. */
-const formerOf = ({ alias, history }: AliasPageProps): HistoryView | undefined =>
-  history.find((move) => move.exists && isEarlier(move, alias))
-
 /** Ids begin with the time of their making, so that after a rollback the newer deployment is not taken for a way back. */
 const isEarlier = (move: HistoryView, alias: AliasView): boolean => move.deploymentId < alias.deploymentId
 
 const moveHref = (alias: AliasView, deploymentId: string): string =>
   `${aliasHref(alias.projectId, alias.id, '/move')}?to=${deploymentId}`
 
-function rollBackButton(props: AliasPageProps): Html | false {
-  const former = formerOf(props)
-  if (former === undefined || !props.can.moveAliases) return false
-  return linkButton({
-    label: `Roll back to ${moveName(former)}`,
-    href: moveHref(props.alias, former.deploymentId),
-    kind: 'secondary',
-  })
+/** Along the line of the alias; right after that, to what was left. contract 17.9. */
+function rollBackButtons({ alias, can, history }: AliasPageProps): Html | false {
+  if (!can.moveAliases) return false
+  const { rollBackTo, returnTo } = waysBack(history)
+  const button = (verb: string, move: HistoryView | undefined) =>
+    move !== undefined &&
+    linkButton({
+      label: `${verb} ${moveName(move)}`,
+      href: moveHref(alias, move.deploymentId),
+      kind: 'secondary',
+    })
+  return html`${button('Return to', returnTo)} ${button('Roll back to', rollBackTo)}`
 }
 
 const facts = ({ alias, certificate }: AliasPageProps): Html =>
@@ -159,10 +161,6 @@ const historyColumns = (props: AliasPageProps): Column<HistoryView>[] => [
     },
   },
 ]
-
-/** As short as buttons want it; one that was deleted before there were numbers has none. */
-const moveName = ({ number, commitSha }: HistoryView): string =>
-  number === null ? commitSha.slice(0, 12) : `#${number}`
 
 function movedTo(projectId: string, { number, title, commitSha, exists }: HistoryView): Html {
   if (number === null) return html`${shortSha(commitSha)} <span class="muted">deleted</span>`
@@ -258,10 +256,7 @@ const inUse = ({ project, hosts, failed }: AliasPageProps): Html =>
     `,
   )
 
-/** Whether deleting it loses more than a name: it has shown several deployments. */
-export const hasHistory = (history: readonly unknown[]): boolean => history.length > 1
-
-function removal({ alias, history, failed }: AliasPageProps): Html {
+function removal({ alias, failed }: AliasPageProps): Html {
   const mine = failed?.intent === 'delete' ? failed : undefined
   return card(
     { id: 'removal', title: 'Delete', about: 'Its address stops working. Its deployments stay.' },
@@ -272,23 +267,11 @@ function removal({ alias, history, failed }: AliasPageProps): Html {
         opener: 'Delete this alias',
         openerKind: 'danger',
         title: `Delete ${alias.name}?`,
-        text: html`Nobody can reach <strong>${alias.url}</strong> any more, and its history is lost.`,
+        text: html`Nobody can reach <strong>${alias.url}</strong> any more. It can be undone for 30 days.`,
         confirm: 'Delete the alias',
       },
       html`
         ${hidden('intent', 'delete')}
-        ${
-          hasHistory(history) &&
-          field({
-            name: 'confirm',
-            id: 'delete-confirm',
-            label: 'Type the name to confirm',
-            hint: alias.name,
-            value: mine?.values['confirm'],
-            error: fieldError(mine?.error, 'confirm'),
-            verbatim: true,
-          })
-        }
       `,
     )}`,
   )

@@ -25,7 +25,7 @@ const at = (rest = '') => `/projects/${old.projectId}/aliases${rest}`
 const page = async (path: string, as = ADMIN) => (await browser.open(path, { as })).text()
 const count = (html: string, pattern: RegExp) => html.match(pattern)?.length ?? 0
 
-test('after a rollback the newer deployment is moved to, not rolled back to, and one row says Now', async () => {
+test('after a rollback one returns to the newer deployment, and one row says Now', async () => {
   app.advance(60_000)
   await seedDeployment(app, { ...SITE, sha: NEW })
   const before = await page(at(`/${old.aliasId}`))
@@ -33,11 +33,11 @@ test('after a rollback the newer deployment is moved to, not rolled back to, and
 
   await browser.submit(
     at(`/${old.aliasId}/move`),
-    { intent: 'move', deploymentId: old.deploymentId },
+    { intent: 'rollback', deploymentId: old.deploymentId },
     { as: ADMIN },
   )
   const after = await page(at(`/${old.aliasId}`))
-  expect(count(after, /Roll back to/g)).toBe(0)
+  expect([count(after, /Roll back to/g), count(after, />Return to #2</g)]).toEqual([0, 1])
   expect(count(after, /aria-label="Move to #2"/g)).toBe(1)
   expect(count(after, />Now</g)).toBe(1)
 })
@@ -70,19 +70,24 @@ test('an alias that was never moved is deleted after a question', async () => {
   expect(answer.status).toBe(303)
 })
 
-test('one with a history is deleted once its name was typed', async () => {
+test('one with a history is deleted after a question, too: that can be undone', async () => {
   await seedDeployment(app, { ...SITE, sha: NEW })
-  expect(await page(at(`/${old.aliasId}`))).toContain('name="confirm"')
-  const submit = (fields: Record<string, string>) =>
-    browser.submit(at(`/${old.aliasId}`), { intent: 'delete', ...fields }, { as: ADMIN })
-  for (const fields of [{}, { confirm: 'staging' }] as Record<string, string>[]) {
-    const refused = await submit(fields)
-    expect([refused.status, (await refused.text()).includes('Type production to confirm.')]).toEqual([
-      400,
-      true,
-    ])
-  }
-  expect((await submit({ confirm: 'production' })).status).toBe(303)
+  expect(await page(at(`/${old.aliasId}`))).not.toContain('name="confirm"')
+  const gone = await browser.submit(at(`/${old.aliasId}`), { intent: 'delete' }, { as: ADMIN })
+  expect(gone.status).toBe(303)
+  const [cookie = ''] = gone.headers.getSetCookie().filter((text) => text.startsWith('svc_changed='))
+  const shown = await browser.open(at('?done=deleted'), {
+    headers: { cookie: `${await app.cookieOf(ADMIN)}; ${cookie.split(';')[0]}` },
+  })
+  const list = await shown.text()
+  expect(list).toContain(`${ADMIN} deleted the alias production of acme/website.`)
+  expect(shown.headers.getSetCookie().join()).toContain('svc_changed=; ')
+  const [, undo = ''] = /action="(\/undo\/[^"]+)"/.exec(list) ?? []
+  const back = await browser.submit(undo, { back: at('?done=deleted') }, { as: ADMIN })
+  expect([back.status, back.headers.get('location')]).toEqual([303, at()])
+  expect((await browser.open(at(`/${old.aliasId}`), { as: ADMIN })).status).toBe(200)
+  const twice = await browser.submit(undo, { back: at() }, { as: ADMIN })
+  expect([twice.status, (await twice.text()).includes('This was undone already')]).toEqual([409, true])
 })
 
 test('a guest’s list of projects has no columns that are empty for guests', async () => {

@@ -24,8 +24,8 @@ import type { CertificateState } from '../../src/platform/certificates.ts'
 import { page } from '../components/html.ts'
 import { booleanOf, type Form, flawsOf, marked, UNREAD_BODY } from '../frame/form.ts'
 import { queryOf, visitUrl } from '../frame/page-request.ts'
-import { doneNotice, type Failed, lookAt, requireTyped, submitProjectForm } from '../frame/project-request.ts'
-import { aliasPage, hasHistory } from './alias.ts'
+import { doneNotice, type Failed, lookAt, submitProjectForm } from '../frame/project-request.ts'
+import { aliasPage } from './alias.ts'
 import { aliasesPage } from './aliases.ts'
 import { movePage } from './move-alias.ts'
 import { PREVIEW_NOTICES, previewIntents } from './preview-forms.ts'
@@ -153,9 +153,7 @@ const submitAlias = (ctx: Context, request: Request, { id, aliasId }: Place) =>
       delete: {
         action: 'alias:manage',
         isOnce: true,
-        run({ grant, form }) {
-          if (hasHistory(historyOf(ctx, grant, aliasId)))
-            requireTyped(form, getAlias(ctx, grant, aliasId).name)
+        run({ grant }) {
           deleteAlias(ctx, grant, aliasId)
           return `/projects/${id}/aliases?done=deleted`
         },

@@ -29,6 +29,7 @@ const WORDS: Readonly<Record<string, string>> = {
   'cdn:purge': 'Purge the CDN',
   'attention:read': 'See what needs attention',
   'analytics:read': 'See visits',
+  'audit:read': 'See who changed what, and undo it',
   'webhook:manage': 'Manage webhooks',
   'retention:manage': 'Manage retention',
   'project:delete': 'Delete the project',

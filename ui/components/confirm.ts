@@ -12,6 +12,8 @@ type ConfirmProps = {
   accessibleName?: string
   title: string
   text: Content
+  /** Where the form goes; the page itself unless given. */
+  action?: string
   /** The form's id, for inputs elsewhere on the page. */
   formId?: string
   /** The label of the button that confirms: a verb, never "OK". */

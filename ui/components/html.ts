@@ -70,7 +70,8 @@ const PAGE_ID_INPUT = { type: 'hidden', name: PAGE_ID, value: 'new' }
 /** The rendered markup. No text of a page can match it, because quotes are escaped. */
 const RENDERED_INPUT = `name="${PAGE_ID}" value="new"`
 
-const numbered = (page: string): string =>
+/** Each form of a page or of a part gets the page's id. */
+export const numbered = (page: string): string =>
   page.replaceAll(RENDERED_INPUT, `name="${PAGE_ID}" value="${crypto.randomUUID()}"`)
 
 /** Forms with files are multipart and are read as a stream. */

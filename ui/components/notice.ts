@@ -10,6 +10,8 @@ export type Notice = {
   live?: boolean
   /** Says that a form succeeded. A script shows it over the page. */
   isToast?: boolean
+  /** A button that goes with the message. */
+  action?: Content
 }
 
 const ICONS = { info: 'info', good: 'check', warn: 'warning', bad: 'warning' } as const satisfies Record<
@@ -17,10 +19,11 @@ const ICONS = { info: 'info', good: 'check', warn: 'warning', bad: 'warning' } a
   IconName
 >
 
-export const notice = ({ tone, message, live = false, isToast = false }: Notice): Html => html`
+export const notice = ({ tone, message, live = false, isToast = false, action }: Notice): Html => html`
   <div class=${`notice notice-${tone}${isToast ? ' toast' : ''}`} role=${liveRole(tone, live)}>
     ${icon(ICONS[tone])}
     <div class="notice-text">${message}</div>
+    ${action}
   </div>
 `
 

@@ -213,8 +213,15 @@ describe('a schema', () => {
     ])
   })
 
-  test('is deleted only if its name is typed', async () => {
+  test('without records is deleted at once', async () => {
+    const id = await makeSchema('empty', [])
+    const deleted = await browser.submit(at(`/${id}/schema`), { intent: 'delete' }, { as: contributor })
+    expect(redirectOf(deleted)).toEqual([303, `${at()}?done=deleted`])
+  })
+
+  test('with records is deleted only if its name is typed', async () => {
     const id = await makeSchema('gone', [])
+    await app.call('POST', `/api/schemas/${id}/records`, { as: contributor, json: { note: 'x' } })
     const without = await browser.submit(
       at(`/${id}/schema`),
       { intent: 'delete', confirm: 'x' },

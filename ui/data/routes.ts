@@ -157,7 +157,8 @@ const submitSchema = (ctx: Context, request: Request, place: Place) => {
       delete: {
         isOnce: true,
         async run({ grant, form }) {
-          requireTyped(form, getSchema(ctx, grant, schemaId).name)
+          const { records } = await usageOf(ctx, grant, schemaId)
+          if (records > 0) requireTyped(form, getSchema(ctx, grant, schemaId).name)
           await deleteSchema(ctx, grant, schemaId)
           return `/projects/${id}/data?done=deleted`
         },

@@ -8,6 +8,7 @@ import { details } from '../components/details.ts'
 import { checkbox, field, fieldError, formError, hidden } from '../components/field.ts'
 import { type Html, html } from '../components/html.ts'
 import { notice } from '../components/notice.ts'
+import { typedWord } from '../components/typed-word.ts'
 import { type Column, table } from '../components/table.ts'
 import { day, time } from '../components/time.ts'
 import type { Failed } from '../frame/project-request.ts'
@@ -173,14 +174,15 @@ function removal({ schema, usage, uses, failed }: SchemaPageProps): Html {
     html`
       <form method="post" class="stack narrow">
         ${formError(error)} ${hidden('intent', 'delete')}
-        ${field({
-          name: 'confirm',
-          label: 'Type the name to confirm',
-          hint: html`<code>${schema.name}</code>`,
-          value: failed?.intent === 'delete' ? failed.values['confirm'] : undefined,
-          error: fieldError(error, 'confirm'),
-          verbatim: true,
-        })}
+        ${
+          usage.records > 0 &&
+          typedWord({
+            id: 'delete-confirm',
+            word: schema.name,
+            typed: failed?.intent === 'delete' ? failed.values['confirm'] : undefined,
+            error,
+          })
+        }
         <div>${button({ label: 'Delete the schema', kind: 'danger' })}</div>
       </form>
     `,

@@ -37,12 +37,12 @@ for (const javaScriptEnabled of [true, false])
       await page.getByRole('link', { name: 'Settings' }).last().click()
       await page.getByLabel('Email of the new owner').fill('grace@example.com')
       const transfer = page.getByRole('region', { name: 'Transfer ownership' })
-      await transfer.getByLabel('Type the name to confirm').fill('website')
+      await transfer.getByLabel(/^Type .* to confirm$/).fill('website')
       await transfer.getByRole('button').click()
-      await expect(transfer.getByLabel('Type the name to confirm')).toHaveAccessibleDescription(
+      await expect(transfer.getByLabel(/^Type .* to confirm$/)).toHaveAccessibleDescription(
         /Type acme\/website to confirm/,
       )
-      await transfer.getByLabel('Type the name to confirm').fill('acme/website')
+      await transfer.getByLabel(/^Type .* to confirm$/).fill('acme/website')
       await transfer.getByRole('button').click()
       await expect(page.getByRole('status')).toContainText('The project has a new owner.')
 

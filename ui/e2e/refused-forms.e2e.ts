@@ -65,11 +65,11 @@ test('a name that was typed wrongly to confirm is still there to be corrected', 
   await page.goto(`${appliance.url}/projects/${await projectId(appliance)}/settings`)
   await signIn(page)
   const removal = page.getByRole('region', { name: 'Delete the project' })
-  await removal.getByLabel('Type the name to confirm').fill('acme/websit')
+  await removal.getByLabel(/^Type .* to confirm$/).fill('acme/websit')
   await removal.getByRole('button', { name: 'Delete the project' }).click()
   await expect(removal.getByRole('alert')).toBeVisible()
-  await expect(removal.getByLabel('Type the name to confirm')).toBeFocused()
-  await expect(removal.getByLabel('Type the name to confirm')).toHaveValue('acme/websit')
+  await expect(removal.getByLabel(/^Type .* to confirm$/)).toBeFocused()
+  await expect(removal.getByLabel(/^Type .* to confirm$/)).toHaveValue('acme/websit')
 })
 
 async function projectId(appliance: Appliance): Promise<string> {

@@ -32,9 +32,10 @@ for (const javaScriptEnabled of [true, false])
       await expect(page.getByRole('status')).toContainText('Saved.')
 
       await page.getByRole('link', { name: 'Audit log' }).click()
-      await page.getByLabel('Action').fill('settings.change')
+      await page.getByRole('combobox', { name: 'What' }).selectOption('settings')
       await page.getByRole('button', { name: 'Filter' }).click()
-      const row = page.getByRole('row').filter({ hasText: 'settings.change' })
+      const row = page.getByRole('row').filter({ hasText: 'changed the settings of the workspace' })
+      await row.getByText('Details').click()
       await expect(row).toContainText('allowPublicSignups false → true')
 
       await page.getByRole('link', { name: 'Health' }).click()

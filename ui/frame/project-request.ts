@@ -5,6 +5,7 @@ import { listAliases } from '../../src/modules/aliases/service.ts'
 import { authorize, type Grant, mayDo } from '../../src/modules/auth/authorize.ts'
 import { aboutProject, getProject, type ProjectView } from '../../src/modules/projects/service.ts'
 import type { FormError } from '../components/field.ts'
+import { carryingChange } from './change-cookie.ts'
 import { type Form, marked, unknownIntent } from './form.ts'
 import { lastAnswer, obeyLast, obeyOnce } from './obey-once.ts'
 import { decidedForm, expectedFailure, queryOf, seeOther, type Viewer, viewerOf } from './page-request.ts'
@@ -136,7 +137,7 @@ export async function submitForm(
     answerForm(
       () => intent.run({ grant: allowed, form, caller }),
       (error) => show({ intent: name, error, values: form.all() }),
-    )
+    ).then((answer) => carryingChange(request, answer, allowed.actor))
   if (intent.isLast) return obeyLast(ctx, request, user.id, obey)
   return intent.isOnce ? obeyOnce(ctx, request, { form, sender: user.id }, obey) : obey()
 }
@@ -166,7 +167,7 @@ export function doneNotice(request: Request, sentences: Readonly<Record<string, 
   return message === undefined ? [] : [{ tone: 'good' as const, message }]
 }
 
-/** For irreversible actions: throws unless the form repeats the name. */
+/** For actions that cannot be undone and take data along: throws unless the form repeats the word. */
 export function requireTyped(form: Form, expected: string): void {
   if (form.text('confirm').trim().toLowerCase() === expected.toLowerCase()) return
   throw marked({ path: 'confirm', message: `Type ${expected} to confirm.` })

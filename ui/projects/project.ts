@@ -1,11 +1,12 @@
 import type { PreviewView } from '../../src/modules/aliases/previews.ts'
-import type { AliasView } from '../../src/modules/aliases/service.ts'
+import type { AliasView, HistoryView } from '../../src/modules/aliases/service.ts'
 import type { ProjectAnalytics } from '../../src/modules/analytics/service.ts'
 import type { AttentionItem } from '../../src/modules/attention/service.ts'
 import type { DeploymentView } from '../../src/modules/deployments/service.ts'
 import type { QuotaView } from '../../src/modules/quotas/service.ts'
-import { ALIAS_COLUMNS } from '../aliases/aliases.ts'
+import { ALIAS_COLUMNS, aliasHref } from '../aliases/aliases.ts'
 import { previewsCard } from '../aliases/previews.ts'
+import { rollBackDialog } from '../aliases/roll-back-dialog.ts'
 import { attentionCard } from '../components/attention.ts'
 import { visibilityBadge } from '../components/badge.ts'
 import { linkButton } from '../components/button.ts'
@@ -29,6 +30,8 @@ type ProjectPageProps = PublishPageProps & {
   /** Those that changed last, first. */
   aliases: readonly AliasView[]
   aliasCount: number
+  /** Of `production`, newest first; empty for those who may not move it. */
+  history?: readonly HistoryView[]
   /** The soonest end first. */
   previews: readonly PreviewView[]
   refused?: Failed | undefined
@@ -68,11 +71,21 @@ export const projectPage = (props: ProjectPageProps): Html =>
             props.project.url !== null &&
             linkButton({ label: 'Visit the site', href: props.project.url, kind: 'secondary' })
           }
+          ${rollBack(props)}
         </div>
       `,
     },
     props.deployments.length === 0 ? firstUpload(props) : published(props),
   )
+
+function rollBack({ project, aliases, history = [] }: ProjectPageProps): Html | false {
+  const production = aliases.find(isProduction)
+  if (production === undefined) return false
+  const href = aliasHref(project.id, production.id)
+  return rollBackDialog({ id: production.id, href, name: `Roll back ${production.name}`, history })
+}
+
+export const isProduction = ({ name }: Pick<AliasView, 'name'>): boolean => name === 'production'
 
 const facts = ({ project }: ProjectPageProps): Html => html`
   <p class="facts muted">

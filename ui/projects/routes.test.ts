@@ -214,6 +214,16 @@ describe('files', () => {
 })
 
 describe('aliases', () => {
+  test('production is rolled back from the overview by those who may move it', async () => {
+    const dialog = /aria-labelledby="roll-back-[^"]+-title"/
+    const overview = await read(at(''), contributor)
+    expect(overview).toMatch(dialog)
+    expect(overview).toContain('>Roll back production</button>')
+    expect(overview).toContain('>Roll back to #1</button>')
+    const viewer = await seedMember(app, first.projectId, 'viewer')
+    expect(await read(at(''), viewer)).not.toMatch(dialog)
+  })
+
   test('roll back after a confirmation that shows the differences', async () => {
     const question = await read(aliasAt(`/move?to=${first.deploymentId}`), contributor)
     expect(question).toContain('Roll production back?')

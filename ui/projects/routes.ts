@@ -3,7 +3,12 @@ import type { Caller, Context } from '../../src/context.ts'
 import { DAY_MS } from '../../src/domain/durations.ts'
 import { isoTime } from '../../src/domain/iso-time.ts'
 import { listPreviews } from '../../src/modules/aliases/previews.ts'
-import { type AliasView, listAliases, productionAliases } from '../../src/modules/aliases/service.ts'
+import {
+  type AliasView,
+  historyOf,
+  listAliases,
+  productionAliases,
+} from '../../src/modules/aliases/service.ts'
 import { getProjectAnalytics } from '../../src/modules/analytics/service.ts'
 import { suspendedKeys } from '../../src/modules/api-keys/service.ts'
 import { type AttentionItem, attentionOf, listAttention } from '../../src/modules/attention/service.ts'
@@ -20,10 +25,17 @@ import { newProjectPanel, publishing } from '../deployments/panel-props.ts'
 import { pageNumberOf, UNREAD_BODY } from '../frame/form.ts'
 import { expectedFailure, queryOf, redirectTo, viewerOf, visitUrl } from '../frame/page-request.ts'
 import { picturesOf } from '../frame/pictures.ts'
-import { doneNotice, type Failed, type Intent, lookAt, submitProjectForm } from '../frame/project-request.ts'
+import {
+  doneNotice,
+  type Failed,
+  type Intent,
+  type Looking,
+  lookAt,
+  submitProjectForm,
+} from '../frame/project-request.ts'
 import { projectHealth } from './health.ts'
 import { type HealthPoint, homePage, type ProjectRow, type View } from './home.ts'
-import { projectPage, type Visits } from './project.ts'
+import { isProduction, projectPage, type Visits } from './project.ts'
 
 /** The list of projects, a new one, its overview, and publishing to it. */
 export const projectPages = (ctx: Context) => {
@@ -172,6 +184,12 @@ const purgeIntent = (ctx: Context, id: string): Intent => ({
   },
 })
 
+/** Where `production` pointed, for those who may move it. */
+function historyToRollBack(ctx: Context, { grant, can }: Looking, aliases: readonly AliasView[]) {
+  const production = can.moveAliases ? aliases.find(isProduction) : undefined
+  return production === undefined ? [] : historyOf(ctx, grant, production.id)
+}
+
 async function showProject(ctx: Context, request: Request, id: string, failed?: Failed): Promise<Response> {
   const looking = lookAt(ctx, request, id)
   const { caller, grant, project } = looking
@@ -189,6 +207,7 @@ async function showProject(ctx: Context, request: Request, id: string, failed?: 
       pictures: Object.fromEntries(ids.map((one) => [one, pictures.of(pictured.get(one))])),
       project: { ...project, url: visitUrlOf(ctx, request, project, primaryOf(ctx, project, aliases)) },
       aliases,
+      history: historyToRollBack(ctx, looking, aliases),
       aliasCount: pagination.total,
       previews: listPreviews(ctx, grant),
       refused: failed,

@@ -17,6 +17,7 @@ import { type Content, type Html, html } from '../components/html.ts'
 import { htmlHandlingField, htmlHandlingWord } from '../components/html-handling.ts'
 import { notice } from '../components/notice.ts'
 import { roleLabel } from '../components/role.ts'
+import { typedWord } from '../components/typed-word.ts'
 import type { PageUser } from '../components/user-menu.ts'
 import { type ProjectPageBase, projectFrame } from '../frame/project-frame.ts'
 import type { Failed } from '../frame/project-request.ts'
@@ -265,12 +266,9 @@ function removal(props: ProjectSettingsPageProps): Html {
 }
 
 const typedField = (props: ProjectSettingsPageProps, intent: string, error: FormError | undefined): Html =>
-  field({
-    name: 'confirm',
+  typedWord({
     id: `${intent}-confirm`,
-    label: 'Type the name to confirm',
-    hint: html`<code>${props.project.owner}/${props.project.name}</code>`,
-    value: typedIn(props, intent, 'confirm'),
-    error: fieldError(error, 'confirm'),
-    verbatim: true,
+    word: `${props.project.owner}/${props.project.name}`,
+    typed: typedIn(props, intent, 'confirm'),
+    error,
   })

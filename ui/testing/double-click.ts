@@ -73,7 +73,7 @@ export const MAKING: Row[] = [
 /** The order matters: rows below do not need what rows above delete. `thing` as above. */
 export const TAKING_AWAY: Row[] = [
   ['a key', '/keys', { intent: 'revoke-key', keyId: ':keyId' }, 'api-key.revoke'],
-  ['a user', '/admin/users/:oldUserId', { intent: 'delete' }, 'user.delete'],
+  ['a user', '/admin/users/:oldUserId', { intent: 'delete', confirm: 'old@example.com' }, 'user.delete'],
   [
     'a group member',
     '/admin/groups/:groupId',

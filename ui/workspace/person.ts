@@ -7,13 +7,14 @@ import { confirmDialog } from '../components/confirm.ts'
 import { copyable } from '../components/copyable.ts'
 import { describeUserAgent } from '../components/describe-user-agent.ts'
 import { details } from '../components/details.ts'
-import { field, formError, hidden, selectField } from '../components/field.ts'
+import { type FormError, field, formError, hidden, selectField } from '../components/field.ts'
 import { type Html, html } from '../components/html.ts'
 import { keyFate } from '../components/key-fate.ts'
 import { notice } from '../components/notice.ts'
 import { roleLabel } from '../components/role.ts'
 import { type Column, table } from '../components/table.ts'
 import { day, time } from '../components/time.ts'
+import { typedWord } from '../components/typed-word.ts'
 import type { Failed } from '../frame/project-request.ts'
 import { type WorkspacePageBase, workspaceFrame } from './frame.ts'
 import { ROLES } from './users.ts'
@@ -121,7 +122,8 @@ const removal = (props: UserPageProps): Html =>
       title: 'Delete',
       about: 'Deletes the account with its sessions, roles and memberships.',
     },
-    confirmDialog(
+    html`${formError(removalError(props))}
+    ${confirmDialog(
       {
         id: 'delete-user',
         opener: 'Delete this user',
@@ -133,9 +135,18 @@ const removal = (props: UserPageProps): Html =>
       html`
         ${hidden('intent', 'delete')}
         ${keyFate({ id: 'delete-keys', keys: props.overview.keys, isSelf: isSelf(props), label: 'Their API keys' })}
+        ${typedWord({
+          id: 'delete-confirm',
+          word: accountOf(props).email,
+          typed: props.failed?.values['confirm'],
+          error: removalError(props),
+        })}
       `,
-    ),
+    )}`,
   )
+
+const removalError = ({ failed }: UserPageProps): FormError | undefined =>
+  failed?.intent === 'delete' ? failed.error : undefined
 
 type Reached = UserOverview['projects'][number]
 

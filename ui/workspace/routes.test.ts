@@ -50,14 +50,19 @@ describe('users', () => {
     expect(redirectOf(changed)).toEqual([303, `/admin/users/${id}?done=saved`])
     const reset = await send(`/admin/users/${id}`, { intent: 'reset-link' })
     expect(await reset.text()).toMatch(/\/reset-password\?token=[\w-]+/)
-    const gone = await send(`/admin/users/${id}`, { intent: 'delete' })
+    const wrong = await send(`/admin/users/${id}`, { intent: 'delete', confirm: 'linus' })
+    expect([wrong.status, (await wrong.text()).includes('Type linus@example.com to confirm.')]).toEqual([
+      400,
+      true,
+    ])
+    const gone = await send(`/admin/users/${id}`, { intent: 'delete', confirm: 'linus@example.com' })
     expect(redirectOf(gone)).toEqual([303, '/admin/users?done=deleted'])
     expect((await browser.open(`/admin/users/${id}`, { as: ADMIN })).status).toBe(404)
   })
 
   test('the last admin cannot be removed', async () => {
     for (const [fields, said] of [
-      [{ intent: 'delete' }, 'cannot be deleted'],
+      [{ intent: 'delete', confirm: ADMIN }, 'cannot be deleted'],
       [{ intent: 'change', role: 'user' }, 'cannot be demoted'],
     ] as const) {
       const answer = await send(`/admin/users/${adminId}`, fields)
@@ -99,10 +104,10 @@ test('the people of a group are shown 50 a page, and removing one does not leave
   const { sqlite } = app.ctx.db
   for (let i = 0; i <= 50; i++) {
     const userId = `many${i}`
-    sqlite.run(
-      "INSERT INTO users (id, email, password_hash, role, totp_secret, created_at, updated_at) VALUES (?, ?, NULL, 'member', NULL, 0, 0)",
-      [userId, `${userId}@example.com`],
-    )
+    sqlite.run("INSERT INTO users (id, email, role, created_at, updated_at) VALUES (?, ?, 'member', 0, 0)", [
+      userId,
+      `${userId}@example.com`,
+    ])
     sqlite.run('INSERT INTO group_members VALUES (?, ?, 0)', [group.split('/').at(-1) ?? '', userId])
   }
   const idsIn = (html: string) => [...html.matchAll(/name="userId" value="([^"]+)"/g)].map(([, id]) => id)

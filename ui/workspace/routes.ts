@@ -18,7 +18,7 @@ import {
 } from '../../src/modules/groups/service.ts'
 import { getHealthDetails } from '../../src/modules/health/details.ts'
 import { probe } from '../../src/modules/health/service.ts'
-import { listAudit } from '../../src/modules/logs/service.ts'
+import { listActors, listAudit } from '../../src/modules/logs/service.ts'
 import { sendTestMail } from '../../src/modules/notices/test-mail.ts'
 import { listProjectNames } from '../../src/modules/projects/service.ts'
 import { settingsPatchBody } from '../../src/modules/settings/model.ts'
@@ -31,6 +31,7 @@ import {
   createResetLink,
   createUser,
   deleteUser,
+  getUser,
   listTwins,
   listUsers,
 } from '../../src/modules/users/service.ts'
@@ -47,6 +48,7 @@ import {
   type Failed,
   type Intent,
   queryText,
+  requireTyped,
   submitWorkspaceForm,
 } from '../frame/project-request.ts'
 import { auditPage } from './audit.ts'
@@ -141,6 +143,7 @@ function submitUser(ctx: Context, request: Request, id: string): Promise<Respons
         run({ grant, form }) {
           const input = given({ keys: form.optional('keys') })
           checkInput(ctx, request, userDeleteQuery, input)
+          requireTyped(form, getUser(ctx, grant, id).email)
           deleteUser(ctx, grant, id, input.keys)
           return '/admin/users?done=deleted'
         },
@@ -310,6 +313,7 @@ function showAudit(ctx: Context, request: Request): Response {
   const { user, caller, grant } = administer(ctx, request)
   const text = (name: string) => queryOf(request, name)?.trim() ?? ''
   const filters = {
+    group: text('group'),
     action: text('action'),
     projectId: text('projectId'),
     actorId: text('actorId'),
@@ -317,7 +321,7 @@ function showAudit(ctx: Context, request: Request): Response {
     to: text('to'),
   }
   const projects = listProjectNames(ctx, authorize(ctx, caller, 'project:list', undefined, true))
-  const base = { user, filters, projects }
+  const base = { user, filters, projects, actors: listActors(ctx, grant) }
   try {
     // A day ends at its last millisecond.
     const to = /^\d{4}-\d{2}-\d{2}$/.test(filters.to) ? `${filters.to}T23:59:59.999Z` : filters.to

@@ -6,12 +6,13 @@ import { sealHeader, sealPart } from '../../modules/webhooks/sealed.ts'
 import { createSecretBox } from '../../platform/secret-box.ts'
 import { readSecretKeys } from '../../platform/secret-keys.ts'
 
-/** A second step, a project's secret, a header value, a webhook and a mail, sealed with the key of the data folder. */
+/** A second step, a project's secret, a header value, a webhook, a mail and the former state of a change, sealed with the key of the data folder. */
 export function storeSealedValues(folder: string): void {
   const secrets = createSecretBox(readSecretKeys(join(folder, 'secret.key')))
   const { sqlite } = openDb(join(folder, 'svc.db'), 0)
   sqlite.run(
-    "INSERT INTO users (id, email, password_hash, role, totp_secret, created_at, updated_at) VALUES ('u', 'a@example.com', NULL, 'admin', ?, 0, 0)",
+    `INSERT INTO users (id, email, role, totp_secret, created_at, updated_at)
+     VALUES ('u', 'a@example.com', 'admin', ?, 0, 0)`,
     [secrets.seal('totp', 'totp u')],
   )
   sqlite.run(
@@ -38,5 +39,12 @@ export function storeSealedValues(folder: string): void {
     "INSERT INTO mails VALUES (1, 'm', 'invitation', 'b@example.com', NULL, NULL, NULL, ?, 'pending', NULL, 5, 0, 0, NULL)",
     [sealMail(secrets, 'm', { subject: 'Hello', text: 'a link' })],
   )
+  sqlite.run(
+    `INSERT INTO audit_log (id, at, actor_kind, credential, action, target_kind)
+     VALUES ('e', 0, 'operator', '', 'alias.delete', 'alias')`,
+  )
+  sqlite.run("INSERT INTO undo_states VALUES ('e', 'p', 0, ?)", [
+    JSON.stringify({ rules: [{ id: 'r', headerConfig: headers }] }),
+  ])
   sqlite.close()
 }

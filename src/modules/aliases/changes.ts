@@ -2,9 +2,10 @@ import type { Context } from '../../context.ts'
 import { actorRef, audit } from '../../db/audit.ts'
 import { type DbOrTx, refuseTaken } from '../../db/open.ts'
 import type { Actor } from '../../domain/actor.ts'
+import { differingFields } from '../../domain/differing-fields.ts'
 import { AppError } from '../../domain/errors.ts'
 import { isAliasName, isCommitSha } from '../../domain/names.ts'
-import { findVersionOf } from '../deployments/service.ts'
+import { findDeploymentOfProject } from '../deployments/service.ts'
 import type { Project } from '../projects/service.ts'
 import { aboutChange } from './about.ts'
 import { claimLabel } from './host-labels.ts'
@@ -64,7 +65,7 @@ const SETTINGS = ['isPublic', 'isSpa', 'requiredRole', 'isLocked', 'htmlHandling
 
 const CHANGED = [...SETTINGS, 'expiresAt'] as const
 
-type Settings = Partial<Pick<AliasRow, (typeof SETTINGS)[number] | keyof End>>
+export type Settings = Partial<Pick<AliasRow, (typeof SETTINGS)[number] | keyof End>>
 
 export function settingsOf(input: AliasChange): Settings {
   const { isPublic, isSpa, requiredRole, isLocked, htmlHandling } = input
@@ -108,9 +109,18 @@ export function addAlias(
   refuseTaken(`${project.owner}/${project.name} already has an alias ${name}`, () => insertAlias(tx, alias))
   claimLabel(ctx, tx, { ref: name, repo: project.name, owner: project.owner }, { aliasId: alias.id })
   addHistory(ctx, tx, actor, alias, { deployment, reason })
-  audit(ctx, tx, actor, { ...aboutChange('alias.create', alias), after: alias })
+  audit(ctx, tx, actor, {
+    ...aboutChange('alias.create', alias),
+    after: alias,
+    undo: reason === 'publish' ? undefined : placeOf(alias),
+  })
   return alias
 }
+
+/** What undoing a move or a creation needs to know: where the alias pointed. A publish is rolled back instead. */
+export type AliasPlace = Pick<AliasRow, 'deploymentId' | 'basePath'>
+
+export const placeOf = ({ deploymentId, basePath }: AliasPlace): AliasPlace => ({ deploymentId, basePath })
 
 export function moveAlias(
   ctx: Context,
@@ -120,23 +130,25 @@ export function moveAlias(
   { deployment, basePath, reason }: Pick<Pointing, 'deployment' | 'basePath' | 'reason'>,
 ): AliasRow {
   if (alias.deploymentId === deployment.id && alias.basePath === basePath) return alias
-  const from = findVersionOf(ctx.db, alias.deploymentId)
+  const from = findDeploymentOfProject(ctx.db, alias.projectId, alias.deploymentId)
   const moved = { ...alias, deploymentId: deployment.id, basePath, updatedAt: ctx.now() }
   updateAlias(tx, alias.id, { deploymentId: deployment.id, basePath, updatedAt: moved.updatedAt })
   addHistory(ctx, tx, actor, moved, { deployment, reason })
   audit(ctx, tx, actor, {
     ...aboutChange('alias.move', alias),
-    before: { ...from, deploymentId: alias.deploymentId, basePath: alias.basePath },
+    before: { ...(from === null ? {} : namesOf(from)), ...placeOf(alias) },
     after: {
-      commitSha: deployment.commitSha,
-      version: deployment.version,
+      ...namesOf(deployment),
       deploymentId: deployment.id,
       basePath,
       reason,
     },
+    undo: reason === 'publish' ? undefined : { from: placeOf(alias), to: placeOf(moved) },
   })
   return moved
 }
+
+const namesOf = ({ commitSha, version, number }: Pointing['deployment']) => ({ commitSha, version, number })
 
 export function changeSettings(
   ctx: Context,
@@ -152,10 +164,11 @@ export function changeSettings(
     ...aboutChange('alias.change', alias),
     before: Object.fromEntries(keys.map((key) => [key, alias[key]])),
     after: settings,
+    undo: differingFields(alias, settings),
   })
 }
 
-function addHistory(
+export function addHistory(
   ctx: Context,
   tx: DbOrTx,
   actor: Actor,

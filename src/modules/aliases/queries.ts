@@ -133,7 +133,7 @@ export function deleteAliasRow(db: Db, id: string): void {
   prepared(db, 'DELETE FROM aliases WHERE id = ?').run(id)
 }
 
-type HistoryRow = typeof aliasHistory.$inferSelect
+export type HistoryRow = typeof aliasHistory.$inferSelect
 
 /** Why an alias points where it does: `publish` also when an upload made it. */
 export type MoveReason = HistoryRow['reason']

@@ -1,6 +1,5 @@
 import type { Context } from '../../context.ts'
 import { actorViews } from '../../db/actor-names.ts'
-import { audit } from '../../db/audit.ts'
 import { type DbOrTx, inTransaction } from '../../db/open.ts'
 import { inTidyingTransaction } from '../../db/tidying.ts'
 import { parseBasePath } from '../../domain/base-path.ts'
@@ -17,7 +16,6 @@ import {
 } from '../deployments/service.ts'
 import { type AliasHosts, hostsOfAlias } from '../domains/alias-hosts.ts'
 import { projectOf, readableProjectIds } from '../projects/service.ts'
-import { aboutChange } from './about.ts'
 import { addAlias, changeSettings, checkAliasName, moveAlias, settingsOf } from './changes.ts'
 import type { AliasChange, AliasView, HistoryView, NewAlias } from './model.ts'
 import { tellOfMove } from './moves.ts'
@@ -28,7 +26,6 @@ import {
   type AliasRecord,
   type AliasRow,
   countAliases,
-  deleteAliasRow,
   findAlias,
   findAliasOfProject,
   findAliasRecord,
@@ -38,6 +35,7 @@ import {
   listHistory,
   listVisibilities,
 } from './queries.ts'
+import { removeAlias } from './remove.ts'
 
 export type { AliasHosts } from '../domains/alias-hosts.ts'
 export { changesSettings, checkAliasName, pointAlias } from './changes.ts'
@@ -144,9 +142,13 @@ export function changeAlias(ctx: Context, grant: Grant, id: string, change: Alia
 function newEndOf(ctx: Context, { expiresAt }: AliasChange): { expiresAt?: number | null } {
   if (expiresAt === undefined || expiresAt === null) return expiresAt === null ? { expiresAt } : {}
   const at = requireTime('expiresAt', expiresAt)
-  if (at <= ctx.now())
-    throw invalidChoice('expiresAt', 'This time has passed: delete the alias to end it now')
+  refusePassed(ctx, at)
   return { expiresAt: at }
+}
+
+export function refusePassed(ctx: Context, expiresAt: number): void {
+  if (expiresAt <= ctx.now())
+    throw invalidChoice('expiresAt', 'This time has passed: delete the alias to end it now')
 }
 
 /**
@@ -187,9 +189,7 @@ export function deleteAlias(ctx: Context, grant: Grant, id: string): void {
     const alias = requireAlias(tx, grant, id)
     refuseInUse(ctx, alias)
     if (alias.expiresAt !== null) return endPreview(ctx, tx, grant.actor, alias, 'closed')
-    tellOfMove(ctx, tx, grant.actor, { before: alias, after: undefined }, 'delete')
-    deleteAliasRow(ctx.db, id)
-    audit(ctx, tx, grant.actor, { ...aboutChange('alias.delete', alias), before: alias })
+    removeAlias(ctx, tx, grant.actor, alias)
   })
 }
 
@@ -271,7 +271,7 @@ function chooseDeployment(ctx: Context, projectId: string, choice: AliasChange):
   return first
 }
 
-function refuseLocked(ctx: Context, grant: Grant, alias: AliasRow): void {
+export function refuseLocked(ctx: Context, grant: Grant, alias: AliasRow): void {
   if (!alias.isLocked || grant.caller.actor.kind === 'operator') return
   if (mayDo(ctx, grant.caller, 'alias:manage', alias.projectId, false)) return
   throw new AppError(

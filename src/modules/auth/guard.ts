@@ -1,5 +1,6 @@
 import { Elysia } from 'elysia'
 import type { Context } from '../../context.ts'
+import { undoableChangeOf } from '../../db/audit.ts'
 import type { Action } from '../../domain/access.ts'
 import { requireObjects } from '../../http/body-shapes.ts'
 import { readJson } from '../../http/json-body.ts'
@@ -61,9 +62,16 @@ export const guard = (ctx: Context) => {
         requireObjects(ctx, { request, route, body })
       },
       resolve: ({ request }) => ({ grant: grantOf(request) }),
+      afterHandle({ request, set }) {
+        const change = undoableChangeOf(grantOf(request).actor)
+        if (change !== undefined) set.headers[CHANGE_HEADER] = change
+      },
     }),
   })
 }
+
+/** The audit entry of a change that can be undone. contract 17.9. */
+const CHANGE_HEADER = 'x-svc-change'
 
 const grants = new WeakMap<Request, Grant>()
 

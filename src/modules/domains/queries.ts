@@ -35,6 +35,16 @@ export const isHostProven = (db: DbOrTx, hostname: string): boolean =>
     .where(and(eq(domains.hostname, hostname), isNotNull(domains.verifiedAt)))
     .get() !== undefined
 
+/** Whether another project has proven the host of a deleted domain since that was deleted; its own entry is the newest. */
+export const wasProvenElsewhere = (db: Db, { id, projectId, hostname }: DomainRow): boolean =>
+  prepared<{ found: number }>(
+    db,
+    `SELECT 1 AS found FROM audit_log WHERE target_name = ?1 AND project_id <> ?2 AND target_kind = 'domain'
+       AND (coalesce(undo_action, action) = 'domain.verify' OR after ->> 'verifiedAt' IS NOT NULL)
+       AND rowid > (SELECT max(rowid) FROM audit_log
+                     WHERE project_id = ?2 AND action IN ('domain.delete', 'undo') AND target_id = ?3) LIMIT 1`,
+  ).get(hostname, projectId, id) !== null
+
 /** How many projects claim the host without a proof. */
 export const countClaims = (db: DbOrTx, hostname: string): number =>
   countRows(db, domains, and(eq(domains.hostname, hostname), isNull(domains.verifiedAt)))

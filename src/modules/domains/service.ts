@@ -2,6 +2,7 @@ import type { Context } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
 import { type DbOrTx, inTransaction, refuseTaken } from '../../db/open.ts'
 import { inTidyingTransaction } from '../../db/tidying.ts'
+import { differingFields } from '../../domain/differing-fields.ts'
 import { AppError } from '../../domain/errors.ts'
 import { given, isEmpty } from '../../domain/given.ts'
 import { isoTime, isoTimeOrNull } from '../../domain/iso-time.ts'
@@ -10,6 +11,7 @@ import { newToken } from '../../platform/tokens.ts'
 import { findAliasByName } from '../aliases/service.ts'
 import { aboutRow, authorize, authorizeAgain, type Grant, within } from '../auth/authorize.ts'
 import { readableProjectIds } from '../projects/service.ts'
+import { findTrafficOf, type TrafficRow } from '../traffic/stored.ts'
 import { tellHooks } from '../webhooks/outbox.ts'
 import { claimError, contestedText, isContested, refuseHeld, refuseLost, settledProof } from './claims.ts'
 import { isBelowBase, parseHostname, parsePathPrefix, parseRedirect, refuseReserved } from './hostname.ts'
@@ -26,6 +28,9 @@ import {
   listDomainRows,
   updateDomain,
 } from './queries.ts'
+
+/** All of a domain, so that it can come back. */
+export type RemovedDomain = { domain: DomainRow; traffic: TrafficRow | null }
 
 export { hostsShowing } from './alias-hosts.ts'
 export { removeOldClaims } from './claims.ts'
@@ -85,7 +90,7 @@ export function createDomain(ctx: Context, grant: Grant, input: NewDomain): Doma
     refuseReserved(ctx, tx, hostname)
     refuseHeld(ctx, tx, hostname)
     refuseTaken(`${hostname} is already mapped`, () => insertDomain(tx, made))
-    audit(ctx, tx, grant.actor, { ...aboutChange('domain.create', made), after: made })
+    audit(ctx, tx, grant.actor, { ...aboutChange('domain.create', made), after: made, undo: made })
     if (made.verifiedAt !== null) tellVerified(ctx, tx, grant, made)
   })
   ctx.certificates.hostsChanged()
@@ -103,6 +108,7 @@ export function changeDomain(ctx: Context, grant: Grant, id: string, change: Dom
       ...aboutChange('domain.change', before),
       before: Object.fromEntries(Object.keys(patch).map((key) => [key, before[key as keyof DomainRow]])),
       after: patch,
+      undo: differingFields(before, patch),
     })
     if (patch.verifiedAt !== undefined) tellVerified(ctx, tx, grant, { ...before, ...patch })
   })
@@ -116,11 +122,16 @@ export const touchDomain = (ctx: Context, tx: DbOrTx, id: string): void =>
 
 export function deleteDomain(ctx: Context, grant: Grant, id: string): void {
   inTidyingTransaction(ctx.db, (tx) => {
-    const domain = requireDomain(tx, grant, id)
-    deleteDomainRow(tx, id)
-    audit(ctx, tx, grant.actor, { ...aboutChange('domain.delete', domain), before: domain })
+    removeDomain(ctx, tx, grant, requireDomain(tx, grant, id))
   })
   ctx.certificates.hostsChanged()
+}
+
+/** The same in the caller's transaction. */
+export function removeDomain(ctx: Context, tx: DbOrTx, grant: Grant, domain: DomainRow): void {
+  const undo: RemovedDomain = { domain, traffic: findTrafficOf(tx, domain.id) ?? null }
+  deleteDomainRow(tx, domain.id)
+  audit(ctx, tx, grant.actor, { ...aboutChange('domain.delete', domain), before: domain, undo })
 }
 
 /**
@@ -171,7 +182,7 @@ function settle(ctx: Context, tx: DbOrTx, grant: Grant, id: string, found: Proof
 }
 
 /** The value of its proof is nobody else's to know. */
-const tellVerified = (ctx: Context, tx: DbOrTx, { actor }: Grant, domain: DomainRow): void =>
+export const tellVerified = (ctx: Context, tx: DbOrTx, { actor }: Grant, domain: DomainRow): void =>
   tellHooks(ctx, tx, {
     event: 'domain.verified',
     actor,
@@ -262,7 +273,7 @@ function certificateOf(ctx: Context, hostname: string): DomainView['certificate'
   return { status, expiresAt: isoTimeOrNull(expiresAt), error }
 }
 
-const aboutChange = (action: string, { id, hostname, projectId }: DomainRow) => ({
+export const aboutChange = (action: string, { id, hostname, projectId }: DomainRow) => ({
   action,
   target: { kind: 'domain', id, name: hostname },
   projectId,

@@ -2,11 +2,13 @@ import type { Context } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
 import { type DbOrTx, inTransaction, refuseTaken } from '../../db/open.ts'
 import { inTidyingTransaction } from '../../db/tidying.ts'
+import { differingFields } from '../../domain/differing-fields.ts'
 import { AppError } from '../../domain/errors.ts'
 import { given, isEmpty } from '../../domain/given.ts'
 import { isoTime } from '../../domain/iso-time.ts'
 import { type Paginated, type PaginationQuery, paginated, parsePagination } from '../../domain/pagination.ts'
 import type { Grant } from '../auth/authorize.ts'
+import { type GroupRole, groupRolesOf } from '../members/group-roles.ts'
 import { getAccount } from '../users/accounts.ts'
 import type { GroupChange, GroupMemberView, GroupView, NewGroup } from './model.ts'
 import {
@@ -24,7 +26,7 @@ import {
 } from './queries.ts'
 
 export type { GroupMemberView, GroupView } from './model.ts'
-export { listGroupsOf } from './queries.ts'
+export { findGroup, listGroupsOf } from './queries.ts'
 
 export function listGroups(
   ctx: Context,
@@ -63,7 +65,12 @@ export function createGroup(ctx: Context, grant: Grant, input: NewGroup): GroupV
   }
   inTransaction(ctx.db, (tx) => {
     refuseTaken(taken(group.name), () => insertGroup(tx, group))
-    audit(ctx, tx, grant.actor, { action: 'group.create', target: targetOf(group), after: group })
+    audit(ctx, tx, grant.actor, {
+      action: 'group.create',
+      target: targetOf(group),
+      after: group,
+      undo: group,
+    })
   })
   return toView({ ...group, memberCount: 0 })
 }
@@ -79,7 +86,13 @@ export function changeGroup(ctx: Context, grant: Grant, id: string, change: Grou
       description: change.description === undefined ? description : change.description,
     }
     refuseTaken(taken(after.name), () => updateGroup(tx, id, { ...after, updatedAt: ctx.now() }))
-    audit(ctx, tx, grant.actor, { action: 'group.change', target: targetOf({ id, name }), before, after })
+    audit(ctx, tx, grant.actor, {
+      action: 'group.change',
+      target: targetOf({ id, name }),
+      before,
+      after,
+      undo: differingFields(before, after),
+    })
     return toView(getGroupRow(tx, id))
   })
 }
@@ -87,10 +100,28 @@ export function changeGroup(ctx: Context, grant: Grant, id: string, change: Grou
 /** Deletes the group. Its members lose the roles it gave them at once. Throws 404. */
 export function deleteGroup(ctx: Context, grant: Grant, id: string): void {
   inTidyingTransaction(ctx.db, (tx) => {
-    const before = getGroupRow(tx, id)
-    deleteGroupRow(tx, id)
-    audit(ctx, tx, grant.actor, { action: 'group.delete', target: targetOf(before), before })
+    removeGroup(ctx, tx, grant, id)
   })
+}
+
+/** All of a group, so that it can come back. */
+export type RemovedGroup = {
+  group: Group
+  members: { userId: string; addedAt: number }[]
+  roles: GroupRole[]
+}
+
+/** The same in the caller's transaction. */
+export function removeGroup(ctx: Context, tx: DbOrTx, grant: Grant, id: string): void {
+  const before = getGroupRow(tx, id)
+  const { memberCount: _, ...group } = before
+  const undo: RemovedGroup = {
+    group,
+    members: listGroupMembers(tx, id).map(({ userId, addedAt }) => ({ userId, addedAt })),
+    roles: groupRolesOf(tx, id),
+  }
+  deleteGroupRow(tx, id)
+  audit(ctx, tx, grant.actor, { action: 'group.delete', target: targetOf(before), before, undo })
 }
 
 export function listMembersOfGroup(ctx: Context, _grant: Grant, id: string): GroupMemberView[] {
@@ -120,7 +151,12 @@ export function addGroupMember(ctx: Context, grant: Grant, id: string, userId: s
       insertGroupMember(tx, id, userId, addedAt),
     )
     const after = { userId, email: user.email }
-    audit(ctx, tx, grant.actor, { action: 'group.add-member', target: targetOf(group), after })
+    audit(ctx, tx, grant.actor, {
+      action: 'group.add-member',
+      target: targetOf(group),
+      after,
+      undo: { userId },
+    })
     return { userId, email: user.email, addedAt: isoTime(addedAt) }
   })
 }
@@ -131,11 +167,16 @@ export function removeGroupMember(ctx: Context, grant: Grant, id: string, userId
     const group = getGroupRow(tx, id)
     if (!deleteGroupMember(tx, id, userId)) throw new AppError('not_found', 'That user is not in the group')
     const before = { userId, email: getAccount(tx, { userId }).email }
-    audit(ctx, tx, grant.actor, { action: 'group.remove-member', target: targetOf(group), before })
+    audit(ctx, tx, grant.actor, {
+      action: 'group.remove-member',
+      target: targetOf(group),
+      before,
+      undo: { userId },
+    })
   })
 }
 
-const taken = (name: string): string => `There is already a group called ${name}`
+export const taken = (name: string): string => `There is already a group called ${name}`
 
 const toView = ({ id, name, description, memberCount, createdAt }: CountedGroup): GroupView => ({
   id,
@@ -150,4 +191,4 @@ const memberView = ({ addedAt, ...rest }: GroupMember): GroupMemberView => ({
   addedAt: isoTime(addedAt),
 })
 
-const targetOf = ({ id, name }: { id: string; name: string }) => ({ kind: 'group', id, name })
+export const targetOf = ({ id, name }: { id: string; name: string }) => ({ kind: 'group', id, name })

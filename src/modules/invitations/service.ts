@@ -134,10 +134,15 @@ export function revokeInvitation(ctx: Context, grant: Grant, id: string): void {
   inTidyingTransaction(ctx.db, (tx) => {
     const found = findInvitation(tx, projectOf(ctx, grant, tx).id, id)
     if (found === undefined) throw new AppError('not_found', 'The project has no such invitation')
-    deleteInvitationRow(tx, id)
-    dropInvitation(ctx, tx, found.projectId, found.email)
-    record(ctx, tx, grant.actor, 'invitation.revoke', found)
+    withdraw(ctx, tx, grant.actor, found)
   })
+}
+
+/** The same in the caller's transaction. */
+export function withdraw(ctx: Context, tx: DbOrTx, actor: Actor, found: Invitation): void {
+  deleteInvitationRow(tx, found.id)
+  dropInvitation(ctx, tx, found.projectId, found.email)
+  record(ctx, tx, actor, 'invitation.revoke', found, undefined, found)
 }
 
 /** The invitation of a valid link; undefined if it is used, expired or unknown. */
@@ -191,16 +196,23 @@ export function removeExpiredInvitations(ctx: Context, stop: Stop = GO_ON): Prom
   return inSteps(stop, () => inRelaxedTransaction(ctx.db, remove) === REMOVED_AT_ONCE)
 }
 
-function record(
+export function record(
   ctx: Context,
   tx: DbOrTx,
   actor: Actor,
   action: string,
   { id, projectId, email }: Invitation,
   after?: { userId?: string; role: ProjectRole },
+  undo?: Invitation,
 ): void {
   const details = after === undefined ? { before: { email } } : { after: { email, ...after } }
-  audit(ctx, tx, actor, { action, target: { kind: 'invitation', id, name: email }, projectId, ...details })
+  audit(ctx, tx, actor, {
+    action,
+    target: { kind: 'invitation', id, name: email },
+    projectId,
+    ...details,
+    undo,
+  })
 }
 
 const unknownInvitation = () =>

@@ -35,6 +35,10 @@ test('who changed what, newest first', async () => {
     target: { kind: 'project', id: docs, name: 'acme/docs' },
     projectId: docs,
     before: { displayName: 'docs' },
+    sentence: 'ann@example.com changed the settings of acme/docs',
+    canUndo: true,
+    undoneBy: null,
+    undoOf: null,
     after: { displayName: 'Docs' },
   })
 })

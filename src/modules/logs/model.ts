@@ -2,6 +2,7 @@ import { type Static, t } from 'elysia'
 import { orNull } from '../../http/or-null.ts'
 import { pageOf, pageQuery } from '../../http/pagination.ts'
 import { projectView } from '../projects/model.ts'
+import { AUDIT_GROUPS } from './actions.ts'
 
 const text = t.Optional(t.String())
 const textOrNull = orNull(t.String())
@@ -11,6 +12,7 @@ export const auditQuery = t.Object({
   action: text,
   projectId: text,
   actorId: text,
+  group: t.Optional(t.String({ description: `One of ${AUDIT_GROUPS.join(', ')}` })),
   from: text,
   to: text,
 })
@@ -33,10 +35,15 @@ const auditEntry = t.Object({
   projectId: textOrNull,
   before: t.Unknown({ description: 'The state before, without secrets; null if there was none' }),
   after: t.Unknown({ description: 'The state after, without secrets; null if there is none' }),
+  sentence: t.String({ description: 'The same for people' }),
+  canUndo: t.Boolean({ description: 'Whether the caller may undo it and nobody has' }),
+  undoneBy: orNull(t.String({ description: 'The entry that undid it' })),
+  undoOf: orNull(t.String({ description: 'The entry that this one undid' })),
 })
 export type AuditEntry = Static<typeof auditEntry>
 
 export const auditPage = pageOf(auditEntry)
+export const undoView = t.Object({ undone: t.String(), entry: auditEntry })
 
 const place = t.Optional(
   t.String({ description: 'sites: what a project answered; admin: the rest; all, the default: both' }),

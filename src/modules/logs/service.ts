@@ -1,22 +1,27 @@
 import type { Context } from '../../context.ts'
-import { isoTime, parseTime } from '../../domain/iso-time.ts'
+import { invalidField } from '../../domain/errors.ts'
+import { parseTime } from '../../domain/iso-time.ts'
 import { type Paginated, type PaginationQuery, paginated, parsePagination } from '../../domain/pagination.ts'
 import type { Grant } from '../auth/authorize.ts'
+import { AUDIT_GROUPS, actionsOfGroup, isAuditGroup } from './actions.ts'
+import { entryViews } from './entries.ts'
 import type { AuditEntry } from './model.ts'
-import { type AuditRow, selectAudit } from './queries.ts'
+import { selectActors, selectAudit } from './queries.ts'
 
+export { AUDIT_GROUPS } from './actions.ts'
 export type { AuditEntry } from './model.ts'
 
 type AuditQuery = PaginationQuery & {
   action?: string | undefined
   projectId?: string | undefined
   actorId?: string | undefined
+  group?: string | undefined
   from?: string | undefined
   to?: string | undefined
 }
 
 /** Newest first. `from` and `to` are ISO 8601 times, both included. */
-export function listAudit(ctx: Context, _grant: Grant, query: AuditQuery): Paginated<AuditEntry> {
+export function listAudit(ctx: Context, grant: Grant, query: AuditQuery): Paginated<AuditEntry> {
   const page = parsePagination(query, {
     // Both names mean the same; all other lists use `createdAt`.
     sortable: ['at', 'createdAt'] as const,
@@ -27,32 +32,26 @@ export function listAudit(ctx: Context, _grant: Grant, query: AuditQuery): Pagin
     action: query.action || undefined,
     projectId: query.projectId || undefined,
     actorId: query.actorId || undefined,
+    actions: actionsOf(query.group),
     from: parseTime('from', query.from),
     to: parseTime('to', query.to),
   }
   const { rows, total } = selectAudit(ctx.db.orm, filter, page)
-  return paginated(rows.map(toEntry), total, page)
+  return paginated(entryViews(ctx, grant.caller, rows), total, page)
 }
 
-const toEntry = (row: AuditRow): AuditEntry => ({
-  id: row.id,
-  at: isoTime(row.at),
-  actor: { kind: row.actorKind, id: row.actorId, name: row.actorName },
-  credential: row.credential,
-  ip: row.ip,
-  action: row.action,
-  target: { kind: row.targetKind, id: row.targetId, name: row.targetName },
-  projectId: row.projectId,
-  before: fromJson(row.before),
-  after: fromJson(row.after),
-})
+/** Those of one project, for who may read its log. */
+export const listProjectAudit = (ctx: Context, grant: Grant, query: AuditQuery): Paginated<AuditEntry> =>
+  listAudit(ctx, grant, { ...query, projectId: grant.projectId ?? '' })
 
-const fromJson = (text: string | null): unknown => (text === null ? null : JSON.parse(text, withIsoTimes))
+function actionsOf(group: string | undefined): string[] | undefined {
+  if (!group) return undefined
+  if (isAuditGroup(group)) return actionsOfGroup(group)
+  throw invalidField('group', `One of ${AUDIT_GROUPS.join(', ')}`)
+}
 
-/** The log stores rows with times in milliseconds; the API shows all times in ISO 8601. contract §2. */
-const withIsoTimes = (key: string, value: unknown): unknown =>
-  key.endsWith('At') && isTime(value) ? isoTime(value) : value
+/** Who has changed something, for people to choose from. */
+export const listActors = (ctx: Context, _grant: Grant): { id: string; name: string | null }[] =>
+  selectActors(ctx.db, MAX_ACTORS)
 
-/** Any other number, such as one in a pipeline's config, is very unlikely to be a time of this century. */
-const isTime = (value: unknown): value is number =>
-  typeof value === 'number' && value > Date.UTC(2001) && value < Date.UTC(2200)
+const MAX_ACTORS = 200

@@ -2,6 +2,7 @@ import type { Context } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
 import { type DbOrTx, inTransaction } from '../../db/open.ts'
 import { inTidyingTransaction } from '../../db/tidying.ts'
+import { differingFields } from '../../domain/differing-fields.ts'
 import { AppError } from '../../domain/errors.ts'
 import { isoTime } from '../../domain/iso-time.ts'
 import type { ProjectRole } from '../../domain/roles.ts'
@@ -22,6 +23,7 @@ import {
   upsertGroupPermission,
 } from './queries.ts'
 import { effectiveRoles, endMembership, giveRole } from './service.ts'
+import { tieOf } from './tie.ts'
 
 export type { GroupPermissionView, MemberView, PermissionsView } from './model.ts'
 
@@ -46,6 +48,7 @@ export function grantRole(
   return inTransaction(ctx.db, (tx) => {
     const { id } = projectOf(ctx, grant, tx)
     const user = getAccount(tx, input)
+    const was = tieOf(tx, id, user.id)
     const before = findPermission(tx, id, user.id)
     if (before?.role === 'owner') throw ownerKeepsRole()
     const grantedAt = ctx.now()
@@ -56,6 +59,7 @@ export function grantRole(
       projectId: id,
       before: before && { role: before.role },
       after: { role },
+      undo: differingFields(was, tieOf(tx, id, user.id)),
     })
     return withIsoTime({ userId: user.id, email: user.email, role, isMember: true, grantedAt })
   })
@@ -68,12 +72,14 @@ export function revokeRole(ctx: Context, grant: Grant, userId: string): void {
     const before = findPermission(tx, id, userId)
     if (before === undefined) throw new AppError('not_found', 'That user has no direct role on the project')
     if (before.role === 'owner') throw ownerKeepsRole()
+    const was = tieOf(tx, id, userId)
     deletePermission(tx, id, userId)
     audit(ctx, tx, grant.actor, {
       action: 'permission.revoke',
       target: targetOf(tx, userId),
       projectId: id,
       before: { role: before.role },
+      undo: differingFields(was, tieOf(tx, id, userId)),
     })
   })
 }
@@ -100,6 +106,7 @@ export function grantGroupRole(
       projectId: id,
       before,
       after: { role },
+      undo: differingFields({ role: before?.role ?? null }, { role }),
     })
     return withIsoTime({ groupId, name, role, grantedAt })
   })
@@ -117,6 +124,7 @@ export function revokeGroupRole(ctx: Context, grant: Grant, groupId: string): vo
       target: { kind: 'group', id: groupId, name: getGroupRow(tx, groupId).name },
       projectId: id,
       before,
+      undo: { before: { role: before.role }, after: { role: null } },
     })
   })
 }
@@ -138,17 +146,19 @@ export function listMembers(ctx: Context, grant: Grant): MemberView[] {
 export function removeMember(ctx: Context, grant: Grant, userId: string): void {
   inTidyingTransaction(ctx.db, (tx) => {
     const { id } = projectOf(ctx, grant, tx)
+    const was = tieOf(tx, id, userId)
     const before = endMembership(tx, id, userId)
     audit(ctx, tx, grant.actor, {
       action: 'member.remove',
       target: targetOf(tx, userId),
       projectId: id,
       before,
+      undo: differingFields(was, tieOf(tx, id, userId)),
     })
   })
 }
 
-const targetOf = (tx: DbOrTx, userId: string) => ({
+export const targetOf = (tx: DbOrTx, userId: string) => ({
   kind: 'user',
   id: userId,
   name: getAccount(tx, { userId }).email,
@@ -160,7 +170,7 @@ function refuseOwnerRole(role: ProjectRole): void {
   throw new AppError('invalid', message, { details: [{ path: 'role', message }] })
 }
 
-const ownerKeepsRole = () =>
+export const ownerKeepsRole = () =>
   new AppError('invalid', "The owner's access cannot be changed: transfer the ownership first")
 
 const withIsoTime = <T extends { grantedAt: number }>(

@@ -216,6 +216,12 @@ export function deleteGroupPermission(db: DbOrTx, projectId: string, groupId: st
   db.delete(groupPermissions).where(permissionOfGroup(projectId, groupId)).run()
 }
 
+export const listRolesOfGroup = (
+  db: DbOrTx,
+  groupId: string,
+): { projectId: string; groupId: string; role: ProjectRole; grantedAt: number }[] =>
+  db.select().from(groupPermissions).where(eq(groupPermissions.groupId, groupId)).all()
+
 /** Every project on which the user has a role, directly or by a group. */
 export function listProjectIdsOfUser(db: Db, userId: string): string[] {
   return prepared<{ id: string }>(

@@ -13,6 +13,7 @@ import { releaseCounts } from '../releases/counts.ts'
 import { retentionCounts } from '../retention/counts.ts'
 import { diskSpace } from '../storage/floor.ts'
 import { storedContents } from '../storage/service.ts'
+import { undoCounts } from '../undo/counts.ts'
 import { countWaiting, deliveryCounts } from '../webhooks/counts.ts'
 import { machineMetrics } from './machine.ts'
 import { countThings } from './queries.ts'
@@ -73,6 +74,7 @@ async function collect(ctx: Context): Promise<Metric[]> {
       'Deployments that retention removed',
       retentionCounts(ctx).removed,
     ),
+    counter('svc_undos_total', 'Changes that were undone', undoCounts(ctx).undone),
   ]
 }
 

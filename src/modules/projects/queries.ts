@@ -3,6 +3,7 @@ import type { Db, DbOrTx } from '../../db/open.ts'
 import { projects, removedProjects } from '../../db/schema.ts'
 import { inList } from '../../db/select.ts'
 import { prepared } from '../../db/statements.ts'
+import { deleteSomeUndoStatesOf } from '../../db/undo-states.ts'
 import { deleteSomeAliasesOf } from '../aliases/delete-all.ts'
 import { deleteKeysOf } from '../api-keys/delete-all.ts'
 import { deleteSomeDeploymentsOf } from '../deployments/delete-all.ts'
@@ -89,6 +90,7 @@ const MUCH = [
   deleteSomeInvitationsOf,
   deleteSomeMembersOf,
   deleteSomeDeliveriesOf,
+  deleteSomeUndoStatesOf,
 ]
 
 /** Deletes about `limit` rows of a deleted project; returns false when nothing is left. */

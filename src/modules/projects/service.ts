@@ -4,6 +4,7 @@ import { leavingReferences } from '../../db/leaving-references.ts'
 import { type DbOrTx, inTransaction, refuseTaken } from '../../db/open.ts'
 import { inRelaxedTransaction } from '../../db/relaxed.ts'
 import { tidying } from '../../db/tidying.ts'
+import { differingFields } from '../../domain/differing-fields.ts'
 import { AppError } from '../../domain/errors.ts'
 import { given, isEmpty } from '../../domain/given.ts'
 import { GO_ON, inSteps, type Stop, whileAnswerWaits } from '../../platform/in-steps.ts'
@@ -96,6 +97,7 @@ export function changeProject(ctx: Context, grant: Grant, change: ProjectChange)
       projectId: before.id,
       before: Object.fromEntries(Object.keys(patch).map((key) => [key, before[key as keyof Project]])),
       after: patch,
+      undo: differingFields(before, patch),
     })
   })
   return getProject(ctx, grant)

@@ -1,4 +1,5 @@
 import { AppError, type ErrorDetail } from '../../domain/errors.ts'
+import { isRecord } from '../../domain/is-record.ts'
 import { isHeaderName } from '../../domain/names.ts'
 import type { SecretBox } from '../../platform/secret-box.ts'
 import type { HeaderConfig, ShownHeaderConfig } from './model.ts'
@@ -95,6 +96,20 @@ export function resealHeaderConfig(
     return [name, sealed === '' ? '' : to.seal(from.open(sealed, context), context)]
   })
   return { ...stored, add: Object.fromEntries(add) }
+}
+
+/** JSON with rules somewhere in it, as they are stored: their values sealed with the current key. */
+export function resealRulesIn(secrets: SecretBox, json: string): string {
+  const reseal = (_: string, value: unknown): unknown => {
+    if (!isRecord(value)) return value
+    const { id, headerConfig } = value
+    if (typeof id !== 'string' || typeof headerConfig !== 'string') return value
+    const stored = parseStored(headerConfig)
+    return stored === null
+      ? value
+      : { ...value, headerConfig: JSON.stringify(resealHeaderConfig(secrets, secrets, id, stored)) }
+  }
+  return JSON.stringify(JSON.parse(json, reseal))
 }
 
 export function parseStored(json: string | null): StoredHeaderConfig | null {

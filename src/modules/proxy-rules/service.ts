@@ -36,6 +36,7 @@ import {
 import { isRedirected } from './redirected.ts'
 import { isProjectAdmin, refuseSecrets, secretsBeyond } from './secret-rights.ts'
 import { checkTarget, storedTarget } from './target.ts'
+import { changeToUndo } from './undo-fields.ts'
 import { toView, withoutSecrets } from './view.ts'
 
 export type { NewRule, RuleView } from './model.ts'
@@ -81,14 +82,23 @@ export async function createRule(
     const isWrittenByAdmin = isProjectAdmin(ctx, currentGrant, level.projectId)
     const placed = { ...rule, order: input.order ?? nextOrder(tx, level), isWrittenByAdmin }
     insertRule(tx, placed)
-    audit(ctx, tx, grant.actor, { ...aboutRule('proxy_rule.create', rule), after: withoutSecrets(placed) })
+    audit(ctx, tx, grant.actor, {
+      ...aboutRule('proxy_rule.create', rule),
+      after: withoutSecrets(placed),
+      undo: placed,
+    })
     return { grant: currentGrant, id: rule.id }
   })
   return getRule(ctx, made.grant, made.id)
 }
 
 /** Throws 404 unless the level belongs to the project of the grant: the project or the alias may be gone by now. */
-function requireLevel(ctx: Context, db: DbOrTx, grant: Grant, { projectId, aliasId }: RuleLevel): void {
+export function requireLevel(
+  ctx: Context,
+  db: DbOrTx,
+  grant: Grant,
+  { projectId, aliasId }: RuleLevel,
+): void {
   if (projectOf(ctx, grant, db).id !== projectId) throw new AppError('not_found', 'There is no such project')
   if (aliasId !== null) requireAlias(db, grant, aliasId)
 }
@@ -132,6 +142,7 @@ export async function changeRule(
       ...aboutRule('proxy_rule.change', before),
       before: withoutSecrets(before),
       after: withoutSecrets({ ...before, ...patch }),
+      undo: changeToUndo(before, { ...before, ...patch }),
     })
     return currentGrant
   })
@@ -166,7 +177,7 @@ export async function findRuleFlaws(
  * A stored target is checked again only if the rule is turned on. Its name may lead elsewhere by now, and still somebody
  * must be able to disable the rule. Every connection checks it anyway.
  */
-const hasNewUse = (before: RuleRow, after: RuleRow): boolean =>
+export const hasNewUse = (before: RuleRow, after: RuleRow): boolean =>
   after.targetUrl !== before.targetUrl ||
   after.proxyType !== before.proxyType ||
   (after.isEnabled && !before.isEnabled)
@@ -175,15 +186,21 @@ const hasNewUse = (before: RuleRow, after: RuleRow): boolean =>
  * A pipeline that was stored is not checked again: its schema may be gone, and still somebody must be able to disable
  * the rule.
  */
-const hasSamePipeline = (before: RuleRow, after: RuleRow): boolean =>
+export const hasSamePipeline = (before: RuleRow, after: RuleRow): boolean =>
   after.pipelineConfig === before.pipelineConfig && after.proxyType === before.proxyType
 
 export function deleteRule(ctx: Context, grant: Grant, id: string): void {
   inTidyingTransaction(ctx.db, (tx) => {
-    const rule = getRuleRecord(tx, grant, id)
-    deleteRuleRow(tx, id)
-    audit(ctx, tx, grant.actor, { ...aboutRule('proxy_rule.delete', rule), before: withoutSecrets(rule) })
+    removeRule(ctx, tx, grant, id)
   })
+}
+
+/** The same in the caller's transaction. */
+export function removeRule(ctx: Context, tx: DbOrTx, grant: Grant, id: string): void {
+  const { origin: _, ...rule } = getRuleRecord(tx, grant, id)
+  deleteRuleRow(tx, id)
+  const change = aboutRule('proxy_rule.delete', rule)
+  audit(ctx, tx, grant.actor, { ...change, before: withoutSecrets(rule), undo: rule })
 }
 
 /** `ruleIds` must name each hand-made rule of the level exactly once; else throws 400 and changes nothing. */
@@ -205,6 +222,7 @@ export function reorderRules(
       projectId: level.projectId,
       before,
       after: ruleIds,
+      undo: isSameOrder(before, ruleIds) ? undefined : { level, before, after: ruleIds },
     })
   })
   return listRules(ctx, grant, level)
@@ -244,7 +262,7 @@ export const aboutRuleId = (ctx: Context, id: string | undefined): { projectId: 
   aboutRow(ctx, id, findRule)
 
 /** The values in `headerConfig.add` are for project admins and above. contract §4. */
-const maySeeValues = (ctx: Context, { caller }: Grant, projectId: string): boolean =>
+export const maySeeValues = (ctx: Context, { caller }: Grant, projectId: string): boolean =>
   mayDo(ctx, caller, 'secret:read', projectId)
 
 function sealed(ctx: Context, rule: RuleRow, change: RuleChange, isDropped: boolean): string | null {
@@ -283,12 +301,15 @@ function withStatus<Rule extends RuleRow>(rule: Rule, { status }: RuleChange): R
   return { ...rule, status: status ?? (status === null ? null : rule.status) ?? DEFAULT_REDIRECT_STATUS }
 }
 
+const isSameOrder = (before: readonly string[], after: readonly string[]): boolean =>
+  before.every((id, place) => after[place] === id)
+
 function notEveryRule(count: number): AppError {
   const message = `List each of the ${count} rules of this level that were made by hand exactly once`
   return new AppError('invalid', message, { details: [{ path: 'ruleIds', message }] })
 }
 
-function getRuleRecord(db: DbOrTx, grant: Grant, id: string): RuleRecord {
+export function getRuleRecord(db: DbOrTx, grant: Grant, id: string): RuleRecord {
   const rule = within(grant, findRule(db, id))
   if (rule === undefined) throw new AppError('not_found', 'There is no such proxy rule')
   return rule
@@ -300,7 +321,7 @@ function levelTarget(ctx: Context, tx: DbOrTx, grant: Grant, { projectId, aliasI
   return { kind: 'project', id: projectId, name: `${owner}/${name}` }
 }
 
-const aboutRule = (action: string, { id, pathPattern, projectId }: RuleRow) => ({
+export const aboutRule = (action: string, { id, pathPattern, projectId }: RuleRow) => ({
   action,
   target: { kind: 'proxy_rule', id, name: pathPattern },
   projectId,

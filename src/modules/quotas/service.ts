@@ -1,6 +1,8 @@
 import type { Context } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
+import type { DbOrTx } from '../../db/open.ts'
 import { inTidyingTransaction } from '../../db/tidying.ts'
+import { differingFields } from '../../domain/differing-fields.ts'
 import { AppError } from '../../domain/errors.ts'
 import { given, isEmpty } from '../../domain/given.ts'
 import { nextTurn } from '../../platform/next-turn.ts'
@@ -42,23 +44,36 @@ export async function changeQuota(
   projectId: string,
   change: QuotaChange,
 ): Promise<QuotaView> {
+  if (findProjectById(ctx, projectId) === undefined)
+    throw new AppError('not_found', 'There is no such project')
+  const patch = given(change)
+  if (!isEmpty(patch)) inTidyingTransaction(ctx.db, (tx) => putLimits(ctx, tx, grant, projectId, patch))
+  return getQuota(ctx, grant, projectId)
+}
+
+export const quotaOf = (ctx: Context, projectId: string): Quota => findQuota(ctx.db, projectId) ?? NO_QUOTA
+
+/** Changes the limits that are given, in the caller's transaction. */
+export function putLimits(
+  ctx: Context,
+  tx: DbOrTx,
+  grant: Grant,
+  projectId: string,
+  limits: Partial<Quota>,
+): void {
   const project = findProjectById(ctx, projectId)
   if (project === undefined) throw new AppError('not_found', 'There is no such project')
-  const patch = given(change)
-  if (!isEmpty(patch))
-    inTidyingTransaction(ctx.db, (tx) => {
-      const before = findQuota(ctx.db, projectId) ?? NO_QUOTA
-      const after: Quota = { ...before, ...patch }
-      putQuota(ctx.db, projectId, after)
-      audit(ctx, tx, grant.actor, {
-        action: 'quota.change',
-        target: { kind: 'project', id: projectId, name: `${project.owner}/${project.name}` },
-        projectId,
-        before,
-        after,
-      })
-    })
-  return getQuota(ctx, grant, projectId)
+  const before = quotaOf(ctx, projectId)
+  const after: Quota = { ...before, ...limits }
+  putQuota(ctx.db, projectId, after)
+  audit(ctx, tx, grant.actor, {
+    action: 'quota.change',
+    target: { kind: 'project', id: projectId, name: `${project.owner}/${project.name}` },
+    projectId,
+    before,
+    after,
+    undo: differingFields(before, after),
+  })
 }
 
 const FILES_AT_ONCE = 5000

@@ -2,6 +2,7 @@ import type { Context } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
 import { type DbOrTx, inTransaction } from '../../db/open.ts'
 import { inTidyingTransaction } from '../../db/tidying.ts'
+import { differingFields } from '../../domain/differing-fields.ts'
 import { AppError } from '../../domain/errors.ts'
 import { NO_CHECKS, type ReleaseChecks, readReleaseChecks } from '../../domain/release-checks.ts'
 import type { Grant } from '../auth/authorize.ts'
@@ -19,13 +20,16 @@ export function setReleaseChecks(ctx: Context, grant: Grant, body: unknown): Rel
   const [first] = details
   if (first !== undefined)
     throw new AppError('invalid', `${first.path || 'The body'}: ${first.message}`, { details })
-  inTransaction(ctx.db, (tx) => {
-    const { id } = projectOf(ctx, grant, tx)
-    const before = findProjectChecks(ctx.db, id) ?? NO_CHECKS
-    putProjectChecks(ctx.db, id, checks)
-    tellAudit(ctx, tx, grant, 'release_checks.set', { before, after: checks })
-  })
+  inTransaction(ctx.db, (tx) => putReleaseChecks(ctx, tx, grant, checks))
   return checks
+}
+
+/** The same in the caller's transaction, for checks that were read before. */
+export function putReleaseChecks(ctx: Context, tx: DbOrTx, grant: Grant, checks: ReleaseChecks): void {
+  const { id } = projectOf(ctx, grant, tx)
+  const before = findProjectChecks(ctx.db, id) ?? NO_CHECKS
+  putProjectChecks(ctx.db, id, checks)
+  tellAudit(ctx, tx, grant, 'release_checks.set', { before, after: checks })
 }
 
 export function removeReleaseChecks(ctx: Context, grant: Grant): void {
@@ -45,11 +49,13 @@ function tellAudit(
   change: { before: ReleaseChecks; after?: ReleaseChecks },
 ): void {
   const { id, owner, name } = projectOf(ctx, grant, tx)
+  const after = change.after ?? NO_CHECKS
   audit(ctx, tx, grant.actor, {
     action,
     target: { kind: 'project', id, name: `${owner}/${name}` },
     projectId: id,
     ...change,
+    undo: differingFields(change.before, after) && { before: change.before, after },
   })
 }
 

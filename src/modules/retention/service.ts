@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
 import { inTidyingTransaction } from '../../db/tidying.ts'
+import { differingFields } from '../../domain/differing-fields.ts'
 import { AppError, invalidField } from '../../domain/errors.ts'
 import { given, isEmpty } from '../../domain/given.ts'
 import { isoTime } from '../../domain/iso-time.ts'
@@ -46,6 +47,7 @@ export function changeRetention(ctx: Context, grant: Grant, change: PolicyChange
         projectId,
         before,
         after,
+        undo: differingFields(before, after),
       })
     })
   return getRetention(ctx, grant)

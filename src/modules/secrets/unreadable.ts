@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts'
 import { totpSealContext } from '../auth/second-step.ts'
 import { openMail } from '../notices/sealed.ts'
-import { parseStored, resealHeaderConfig } from '../proxy-rules/header-values.ts'
+import { parseStored, resealHeaderConfig, resealRulesIn } from '../proxy-rules/header-values.ts'
 import { openHeaders, openHookSecret, openUrl } from '../webhooks/sealed.ts'
 import { sealContext } from './seal-context.ts'
 
@@ -63,6 +63,11 @@ const PLACES: readonly Place[] = [
       const stored = parseStored(sealed)
       return stored && resealHeaderConfig(secrets, secrets, a, stored)
     },
+  },
+  {
+    sql: `SELECT entry_id AS a, '' AS b, state AS sealed, 'a header value of the change ' || entry_id AS what
+          FROM undo_states WHERE state LIKE '%"headerConfig":"%'`,
+    open: ({ secrets }, { sealed }) => resealRulesIn(secrets, sealed),
   },
   {
     sql: `SELECT id AS a, sealed_secret || ' ' || sealed_url AS b, sealed_headers AS sealed,

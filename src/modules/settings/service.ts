@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
 import { inTransaction } from '../../db/open.ts'
+import { differingFields } from '../../domain/differing-fields.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { Grant } from '../auth/authorize.ts'
 import type { Settings, SettingsPatch } from './model.ts'
@@ -22,13 +23,17 @@ export function changeSettings(ctx: Context, grant: Grant, patch: SettingsPatch)
         `${key} is fixed by the environment of the server and cannot be changed here`,
       )
   if (given.length === 0) return before
+  const change = {
+    before: Object.fromEntries(given.map(([key]) => [key, before[key as keyof Settings].value])),
+    after: Object.fromEntries(given),
+  }
   inTransaction(ctx.db, (tx) => {
     for (const [key, value] of given) upsertSetting(tx, key, String(value), ctx.now())
     audit(ctx, tx, grant.actor, {
       action: 'settings.change',
       target: { kind: 'settings', id: null, name: null },
-      before: Object.fromEntries(given.map(([key]) => [key, before[key as keyof Settings].value])),
-      after: Object.fromEntries(given),
+      ...change,
+      undo: differingFields(change.before, change.after),
     })
   })
   return readSettings(ctx)

@@ -50,6 +50,7 @@ export function setTraffic(ctx: Context, grant: Grant, domainId: string, input: 
       ...aboutTraffic('traffic.set', domain),
       before: before && toView(before),
       after: toView(row),
+      undo: { before: before === undefined ? null : toView(before), after: toView(row) },
     })
   })
   return toView(row)
@@ -64,7 +65,11 @@ export function deleteTraffic(ctx: Context, grant: Grant, domainId: string): voi
     deleteTrafficRow(tx, domainId)
     // The host shows something else from now on, which a visitor's If-Modified-Since has to learn.
     touchDomain(ctx, tx, domainId)
-    audit(ctx, tx, grant.actor, { ...aboutTraffic('traffic.delete', domain), before: toView(before) })
+    audit(ctx, tx, grant.actor, {
+      ...aboutTraffic('traffic.delete', domain),
+      before: toView(before),
+      undo: { before: toView(before), after: null },
+    })
   })
 }
 

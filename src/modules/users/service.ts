@@ -157,6 +157,7 @@ export function changeUser(ctx: Context, grant: Grant, id: string, change: UserC
       target: targetOf(before),
       before: publicUser(before),
       after: publicUser(after),
+      undo: email === before.email ? { before: before.role, after: after.role } : undefined,
     })
     return userView(tx, after)
   })

@@ -61,7 +61,7 @@ function unsuspend(ctx: Context, tx: DbOrTx, grant: Grant, user: User): User {
   return settled(ctx, tx, grant, 'user.unsuspend', user, lifted)
 }
 
-type Suspension = Pick<User, 'suspendedAt' | 'suspendedReason'>
+export type Suspension = Pick<User, 'suspendedAt' | 'suspendedReason'>
 
 /** The account as it is now, with its keys in line and the change on record. */
 function settled(
@@ -75,9 +75,16 @@ function settled(
   const after = { ...getUserRow(tx, { userId: user.id }), ...suspension }
   settleKeys(ctx, tx, grant, { makerId: user.id, reason: reasonAgainst(after), fate: 'suspend' })
   const target = { kind: 'user', id: user.id, name: user.email }
-  audit(ctx, tx, grant.actor, { action, target, before: facts(user), after: facts(after) })
+  const [before, now] = [suspensionOf(user), suspensionOf(after)]
+  const change = { action, target, before: facts(user), after: facts(after) }
+  audit(ctx, tx, grant.actor, { ...change, undo: { before, after: now } })
   return after
 }
+
+const suspensionOf = ({ suspendedAt, suspendedReason }: Suspension): Suspension => ({
+  suspendedAt,
+  suspendedReason,
+})
 
 const facts = ({ suspendedAt, suspendedReason }: Suspension) => ({
   suspendedAt: isoTimeOrNull(suspendedAt),
