@@ -64,11 +64,13 @@ test.each(matrix)('spec matrix: %s', (_row, actions, ...columns) => {
 const least: [action: ProjectAction, least: ProjectRole][] = [
   ['project:see', 'guest'],
   ['permission:read', 'viewer'],
+  ['admin:read', 'viewer'],
   ['alias:write', 'contributor'],
   ['preview:end', 'contributor'],
   ['secret:names', 'contributor'],
   ['alias:manage', 'admin'],
   ['analytics:read', 'admin'],
+  ['audit:read', 'admin'],
   ['webhook:manage', 'admin'],
   ['retention:manage', 'admin'],
   ['secret:manage', 'admin'],
@@ -172,7 +174,7 @@ test('a person by svc login is held down to contributor, and has nothing but pro
   for (const action of Object.keys(WORKSPACE_ACTIONS) as Action[])
     expect([action, outcome(action, by('admin'))]).toEqual([
       action,
-      action === 'project:list' || action === 'invitation:see' ? 'yes' : 'forbidden',
+      ['project:list', 'admin:list', 'invitation:see'].includes(action) ? 'yes' : 'forbidden',
     ])
 })
 
@@ -206,6 +208,7 @@ const onSites: [
     'admin_host_only',
     'admin_host_only',
   ],
+  ['nobody compares', 'admin:read', 'user', 'owner', true, 'admin_host_only', 'admin_host_only'],
   ['nobody writes', 'deployment:create', 'user', 'owner', false, 'admin_host_only', 'admin_host_only'],
   [
     'no role may write what viewers read',
@@ -282,6 +285,7 @@ const workspace: [
   ['project:create', 'unauthenticated', 'forbidden', 'yes', 'yes', 'forbidden'],
   ['account:use', 'unauthenticated', 'yes', 'yes', 'yes', 'forbidden'],
   ['project:list', 'unauthenticated', 'yes', 'yes', 'yes', 'yes'],
+  ['admin:list', 'unauthenticated', 'yes', 'yes', 'yes', 'yes'],
   ['invitation:see', 'yes', 'yes', 'yes', 'yes', 'yes'],
 ]
 

@@ -6,7 +6,8 @@ export const PROJECT_ACTIONS = {
   'project:see': 'guest',
   'project:read': 'viewer',
   'permission:read': 'viewer',
-  'attention:read': 'viewer',
+  /** What viewers read on the admin host alone. contract 17.13. */
+  'admin:read': 'viewer',
   'deployment:create': 'contributor',
   'alias:write': 'contributor',
   'preview:end': 'contributor',
@@ -41,7 +42,8 @@ export const WORKSPACE_ACTIONS = {
   'account:use': 'signed_in',
   /** Lists that contain only what the caller may see. */
   'project:list': 'any_credential',
-  'attention:list': 'any_credential',
+  /** The same, on the admin host alone. */
+  'admin:list': 'any_credential',
   /** What an invitation link leads to: the token in the path is the credential. */
   'invitation:see': 'anybody',
 } as const
@@ -149,7 +151,7 @@ export function roleOfAsker(asker: Asker, role: ProjectRole | null): ProjectRole
 }
 
 /** What nobody reads on a site host, whatever their role. contract 17.13. */
-const ADMIN_HOST_READS: ReadonlySet<Action> = new Set(['attention:list', 'attention:read'])
+const ADMIN_HOST_READS: ReadonlySet<Action> = new Set(['admin:list', 'admin:read'])
 
 /** Contributors wrote the page on a site host, so a session there only reads its own project, as viewer at most. */
 function decideOnSite(

@@ -234,14 +234,22 @@ export const ACCESS_TABLE: [route: string, who: Who, content?: Content][] = [
   ['GET /api/deployments/:deploymentId/files', 'viewer'],
   ['GET /api/deployments/:deploymentId/routing', 'viewer'],
   ['GET /api/deployments/:deploymentId/report', 'viewer'],
-  ['GET /api/deployments/:deploymentId/compare', 'viewer', { query: 'with={deploymentId}' }],
+  [
+    'GET /api/deployments/:deploymentId/compare',
+    'viewer',
+    { query: 'with={deploymentId}', isAdminHostOnly: true },
+  ],
   [
     'GET /api/deployments/:deploymentId/compare/file',
     'viewer',
-    { query: 'with={deploymentId}&path=index.html' },
+    { query: 'with={deploymentId, isAdminHostOnly: true }&path=index.html' },
   ],
-  ['GET /api/deployments/:deploymentId/content', 'viewer', { query: 'path=index.html' }],
-  ['GET /api/projects/:projectId/deployments/:number', 'viewer'],
+  [
+    'GET /api/deployments/:deploymentId/content',
+    'viewer',
+    { query: 'path=index.html', isAdminHostOnly: true },
+  ],
+  ['GET /api/projects/:projectId/deployments/:number', 'viewer', { isAdminHostOnly: true }],
   ['DELETE /api/deployments/:deploymentId', 'admin'],
   [
     'POST /api/deployments',
@@ -287,8 +295,8 @@ export const ACCESS_TABLE: [route: string, who: Who, content?: Content][] = [
   ['PATCH /api/proxy-rules/:ruleId', 'contributor'],
   ['DELETE /api/proxy-rules/:ruleId', 'contributor'],
   ['POST /api/projects/:projectId/rules/validate', 'contributor', { json: { yaml: 'pathPattern: /x' } }],
-  ['GET /api/proxy-rules/:ruleId/yaml', 'viewer'],
-  ['GET /api/rule-examples', 'any credential'],
+  ['GET /api/proxy-rules/:ruleId/yaml', 'viewer', { isAdminHostOnly: true }],
+  ['GET /api/rule-examples', 'any credential', { isAdminHostOnly: true }],
 
   ['PUT /api/proxy-rule-sets/project/:projectId/sync', 'contributor'],
   ['GET /api/proxy-rule-sets/project/:projectId', 'viewer'],

@@ -27,7 +27,7 @@ const WORDS: Readonly<Record<string, string>> = {
   'secret:manage': 'Set and remove secrets',
   'secret:read': 'See headers that rules add',
   'cdn:purge': 'Purge the CDN',
-  'attention:read': 'See what needs attention',
+  'admin:read': 'Compare deployments, see what needs attention',
   'analytics:read': 'See visits',
   'audit:read': 'See who changed what, and undo it',
   'webhook:manage': 'Manage webhooks',

@@ -20,8 +20,6 @@ type ConfirmProps = {
   confirm: string
   /** Of something that can be taken back it is `primary`. */
   confirmKind?: ButtonKind
-  /** Where the form is sent, if not to this page. */
-  action?: string
 }
 
 /**

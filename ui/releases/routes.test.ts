@@ -94,7 +94,11 @@ test('a release that is asked about shows the folders, and the answer moves the 
   const form = new FormData()
   form.append('alias', 'production')
   form.append('ask', 'true')
-  form.append('file', new Blob([Uint8Array.from(zip({ 'dist/index.html': 'built', 'src/a.ts': 'a' }))]), 'site.zip')
+  form.append(
+    'file',
+    new Blob([Uint8Array.from(zip({ 'dist/index.html': 'built', 'src/a.ts': 'a' }))]),
+    'site.zip',
+  )
   const address = `/projects/${seeded.projectId}/publish?repository=acme/docs&commitSha=${'d'.repeat(40)}`
   const published = await app.call('POST', address, {
     as: ROOT,

@@ -57,7 +57,8 @@ describe.each(samples.map((sample) => [sample.name, sample] as const))('page %s'
       ...valuesOf(withTag(elements, 'img'), 'src'),
     ]
     const isOwn = (url: string) =>
-      assets.has(url) || /^(data:image\/|\/repo\/|\/_svc\/picture\/|\/api\/deployments\/[^/]+\/content\?)/.test(url)
+      assets.has(url) ||
+      /^(data:image\/|\/repo\/|\/_svc\/picture\/|\/api\/deployments\/[^/]+\/content\?)/.test(url)
     expect(loaded.filter((url) => !isOwn(url))).toEqual([])
     expect(loaded.length).toBeGreaterThanOrEqual(2)
   })

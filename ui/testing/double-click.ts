@@ -11,12 +11,7 @@ type Row = [what: string, path: string, fields: Record<string, string>, thing: s
  * the audit log.
  */
 export const MAKING: Row[] = [
-  [
-    'a project',
-    '/projects/new',
-    { intent: 'create-project', owner: 'acme', repo: 'notes' },
-    'projects',
-  ],
+  ['a project', '/projects/new', { intent: 'create-project', owner: 'acme', repo: 'notes' }, 'projects'],
   [
     'an API key',
     '/keys',

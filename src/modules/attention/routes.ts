@@ -10,7 +10,7 @@ export const attentionRoutes = (ctx: Context) =>
   new Elysia({ tags: ['Attention'] })
     .use(guard(ctx))
     .get('/api/attention', async ({ grant }) => ({ items: await listAttention(ctx, grant) }), {
-      may: { action: 'attention:list' },
+      may: { action: 'admin:list' },
       response: attentionView,
       detail: { summary: 'What needs attention in the projects that you may see, errors first' },
     })
@@ -19,7 +19,7 @@ export const attentionRoutes = (ctx: Context) =>
       ({ grant, params }) =>
         belowOrProject(ctx, grant, params.id, () => ({ items: attentionOf(ctx, grant) })),
       {
-        may: mayBelow(ctx, 'attention', 'attention:read'),
+        may: mayBelow(ctx, 'attention', 'admin:read'),
         response: projectAttentionView,
         detail: { summary: 'What needs attention in the project, errors first' },
       },

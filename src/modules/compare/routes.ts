@@ -9,7 +9,7 @@ import { compareDeployments, compareFile, filePatch } from './service.ts'
 /** Two deployments of a project side by side. contract 17.4. */
 export const compareRoutes = (ctx: Context, serve: ServeContent) => {
   const may = {
-    action: 'project:read',
+    action: 'admin:read',
     on: ({ params }: PathInput) => aboutDeployment(ctx, params['id']),
   } as const
   return new Elysia({ prefix: '/api/deployments', tags: ['Deployments'] })

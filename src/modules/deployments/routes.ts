@@ -61,7 +61,7 @@ export const numberedDeploymentRoutes = (ctx: Context) =>
   new Elysia({ prefix: '/api/projects/:id/deployments', tags: ['Deployments'] })
     .use(guard(ctx))
     .get('/:number', ({ grant, params }) => getDeploymentByNumber(ctx, grant, params.number), {
-      may: { action: 'project:read', on: ({ params }: PathInput) => aboutProject(ctx, params['id']) },
+      may: { action: 'admin:read', on: ({ params }: PathInput) => aboutProject(ctx, params['id']) },
       response: deploymentView,
       detail: { summary: 'A deployment by its number in the project' },
     })

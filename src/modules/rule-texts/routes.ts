@@ -33,7 +33,7 @@ export const ruleTextRoutes = (ctx: Context, texts: RuleTexts) =>
         new Response(ruleAsText(ctx, texts, grant, params.id), { headers: YAML_HEADERS }),
       {
         may: {
-          action: 'project:read',
+          action: 'admin:read',
           on: ({ params }: PathInput) => aboutRuleId(ctx, params['id']),
         },
         detail: {
@@ -45,7 +45,7 @@ export const ruleTextRoutes = (ctx: Context, texts: RuleTexts) =>
       },
     )
     .get('/api/rule-examples', () => ({ examples: [...texts.examples] }), {
-      may: { action: 'project:list' },
+      may: { action: 'admin:list' },
       response: ruleExampleList,
       detail: { summary: 'Rules as YAML to start from' },
     })
