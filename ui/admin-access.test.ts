@@ -52,6 +52,7 @@ const TABLE: [route: string, who: Who][] = [
   ['POST /projects/new', 'project maker'],
   ['GET /projects/:id', 'viewer'],
   ['GET /projects/:id/publish', 'contributor'],
+  ['GET /projects/:id/publish/paths', 'contributor'],
   ['POST /projects/:id', 'contributor'],
   ['POST /projects/:id/publish', 'contributor'],
   ['GET /projects/:id/deployments', 'viewer'],

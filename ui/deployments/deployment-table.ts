@@ -1,6 +1,5 @@
 import { deploymentName, type Named } from '../../src/domain/deployment-name.ts'
 import type { DeploymentView } from '../../src/modules/deployments/service.ts'
-import { compareHref } from '../compare/compare-href.ts'
 import { badge } from '../components/badge.ts'
 import { formatCount } from '../components/chart.ts'
 import { type Content, type Html, html } from '../components/html.ts'
@@ -93,18 +92,6 @@ const COLUMNS: Column<DeploymentView>[] = [
     align: 'end',
     cell: ({ createdAt, createdBy }) => html`
       <div>${time(createdAt)}<div class="muted small clip">${makerName(createdBy)}</div></div>
-    `,
-  },
-  {
-    label: 'Actions',
-    hideLabel: true,
-    align: 'end',
-    cell: ({ projectId, number }) => html`
-      <a
-        class="btn btn-secondary btn-small"
-        href=${compareHref(projectId, { to: String(number) })}
-        aria-label=${`Compare #${number}`}
-      >Compare</a>
     `,
   },
 ]

@@ -74,7 +74,7 @@ export const appLayout = (props: AppLayoutProps, body: Content): Html =>
           ${icon('menu')}<span class="visually-hidden">Menu</span>
         </button>
         ${crumbTrail(props.crumbs ?? [], props.title)}
-        <form method="get" action="/commands">
+        <form method="get" action="/commands" role="search" aria-label="Search and commands">
           <button type="submit" class="btn btn-secondary btn-small opener" aria-label="Search and commands">
             Search
           </button>

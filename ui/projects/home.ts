@@ -1,4 +1,7 @@
+import type { HistoryView } from '../../src/modules/aliases/service.ts'
 import type { AttentionItem } from '../../src/modules/attention/service.ts'
+import { aliasHref } from '../aliases/aliases.ts'
+import { rollBackDialog } from '../aliases/roll-back-dialog.ts'
 import { attentionBadge, attentionCard } from '../components/attention.ts'
 import { badge, visibilityBadge } from '../components/badge.ts'
 import { linkButton } from '../components/button.ts'
@@ -37,6 +40,8 @@ export type ProjectRow = {
   address: string | null
   pictureUrl: string | null
   iconUrl: string | null
+  /** The alias `production` and its history, for those who may move it. */
+  production: { id: string; history: readonly HistoryView[] } | null
 }
 
 export type View = 'cards' | 'list'
@@ -141,13 +146,22 @@ const projectCard = (project: ProjectRow): Html => html`
 `
 
 /** The way to the site, and its address for others. */
-const siteActions = ({ displayName, url, address }: ProjectRow): Html =>
+const siteActions = ({ id, displayName, url, address, production }: ProjectRow): Html =>
   url === null || address === null
     ? html`<span class="muted">Not published</span>`
     : html`
         <a class="btn btn-secondary btn-small" href=${url} aria-label=${`Open ${displayName}`}>Open</a>
         <button type="button" class="btn btn-quiet btn-small" data-copy=${address} hidden
           aria-label=${`Copy address of ${displayName}`}>Copy address</button>
+        ${
+          production !== null &&
+          rollBackDialog({
+            id: production.id,
+            href: aliasHref(id, production.id),
+            name: `Roll back ${displayName}`,
+            history: production.history,
+          })
+        }
       `
 
 const noProjects = ({ panel }: HomePageProps): Html =>

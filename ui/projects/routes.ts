@@ -5,6 +5,7 @@ import { isoTime } from '../../src/domain/iso-time.ts'
 import { listPreviews } from '../../src/modules/aliases/previews.ts'
 import {
   type AliasView,
+  findAliasByName,
   historyOf,
   listAliases,
   productionAliases,
@@ -80,6 +81,7 @@ async function showHome(ctx: Context, request: Request): Promise<Response> {
       url: visitUrlOf(ctx, request, project, productions.get(project.id)),
       pictureUrl: view === 'cards' ? pictures.of(shown) : null,
       iconUrl: pictures.icon(shown),
+      production: productionToRollBack(ctx, caller, project.id),
     }
   })
   const attention = await listAttention(ctx, grant)
@@ -101,6 +103,14 @@ async function showHome(ctx: Context, request: Request): Promise<Response> {
   )
   if (queryOf(request, 'view') === view) answer.headers.append('set-cookie', `svc_view=${view}${VIEW_COOKIE}`)
   return answer
+}
+
+/** Null for those who may not move it, and where there is none. */
+function productionToRollBack(ctx: Context, caller: Caller, projectId: string): ProjectRow['production'] {
+  if (!mayDo(ctx, caller, 'alias:write', projectId, false)) return null
+  const id = findAliasByName(ctx, projectId, 'production')?.id
+  if (id === undefined) return null
+  return { id, history: historyOf(ctx, authorize(ctx, caller, 'project:read', { projectId }, true), id) }
 }
 
 const VIEW_COOKIE = '; Path=/; Max-Age=31536000; SameSite=Lax; HttpOnly'
@@ -146,7 +156,7 @@ function rowOf(
   caller: Caller,
   project: ProjectView,
   { at, health }: { at: string | null; health: readonly HealthPoint[] },
-): Omit<ProjectRow, 'address' | 'pictureUrl' | 'iconUrl'> {
+): Omit<ProjectRow, 'address' | 'pictureUrl' | 'iconUrl' | 'production'> {
   const mayRead = mayDo(ctx, caller, 'project:read', project.id)
   return {
     ...project,

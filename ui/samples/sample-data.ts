@@ -34,6 +34,7 @@ export const projects: ProjectRow[] = [
     address: 'https://production--website--acme.sites.example.com/',
     pictureUrl: '/_svc/picture/ticket/',
     iconUrl: '/_svc/picture/ticket/favicon.ico',
+    production: null,
   },
   {
     id: 'p2',
@@ -48,6 +49,7 @@ export const projects: ProjectRow[] = [
     address: 'https://handbook.example.com/',
     pictureUrl: null,
     iconUrl: null,
+    production: null,
   },
 ]
 

@@ -33,7 +33,9 @@ async function fullProject(app: TestApp, repo: string): Promise<string> {
       .run(...values.map((v) => v ?? null))
   const asset = sqlite.query<{ id: string }, []>('SELECT blob_id AS id FROM assets LIMIT 1').get()
   add('assets', "?1 || i, ?1, 'f' || i, ?2, 1", deploymentId, asset?.id)
-  add('alias_history', "?1 || i, ?1, ?2, 'x', '', 'operator', i, 'move', 1, i", aliasId, deploymentId)
+  const moves =
+    'alias_history (id, alias_id, deployment_id, commit_sha, base_path, moved_by, moved_at, reason, version)'
+  add(moves, "?1 || i, ?1, ?2, 'x', '', 'operator', i, 'move', 1", aliasId, deploymentId)
   add('records (schema_id, id, data, created_at, updated_at)', "?, i, '{}', i, i", String(schema.body['id']))
   add('record_uniques', "?, 'email', i, i", String(schema.body['id']))
   add(
@@ -42,7 +44,11 @@ async function fullProject(app: TestApp, repo: string): Promise<string> {
     projectId,
     String(app.ctx.now()),
   )
-  add('users', "?1 || i, ?1 || i || '@x.ch', NULL, 'member', NULL, 0, i, i", projectId)
+  add(
+    'users (id, email, role, created_at, updated_at)',
+    "?1 || i, ?1 || i || '@x.ch', 'member', i, i",
+    projectId,
+  )
   add('permissions', "?1, ?1 || i, 'viewer', i", projectId)
   add('memberships', '?1, ?1 || i, i', projectId)
   add('invitations', "?1 || i, ?1, i || '@x.ch', 'guest', ?1 || i, 'operator', i, i, NULL", projectId)
