@@ -103,6 +103,7 @@ const bad: [variable: string, text: string, says: string][] = [
   ['PUBLIC_URL', 'example.com', 'such as https://admin.example.com'],
   ['PUBLIC_URL', 'https://example.com/admin', 'scheme, host and port only'],
   ['TRUST_PROXY', '10.0.0.0/99', 'comma-separated list of CIDRs'],
+  ['SERVER_ADDRESSES', '203.0.113.7,example.com', 'comma-separated list of IP addresses'],
   ['PRIVATE_SITE_RESPONSE', 'hide', 'not_found, login'],
   ['FEATURE_REQUIRE_PROJECT_MEMBERSHIP', 'maybe', 'true or false'],
   ['MAX_UPLOAD_BYTES', '-1', 'number of bytes'],

@@ -7,6 +7,7 @@ import { STORE_OPTIONS, type StoreConfig, storeConflict } from './store.ts'
 import { TLS_OPTIONS, type TlsConfig, tlsConflict } from './tls.ts'
 import { UPKEEP_OPTIONS, type UpkeepConfig } from './upkeep.ts'
 import {
+  addressList,
   boolean,
   byteSize,
   cidrList,
@@ -42,6 +43,7 @@ export type Config = TlsConfig &
     adminHost: string
     publicUrl: string | null
     trustProxy: readonly Cidr[]
+    serverAddresses: readonly string[]
     secretKey: string | null
     setupToken: string | null
     adminEmail: string | null
@@ -126,6 +128,13 @@ const OPTIONS: { [K in keyof Config]: Option<Config[K]> } = {
     shownDefault: 'none',
     fallback: () => [],
     parse: cidrList,
+  },
+  serverAddresses: {
+    env: 'SERVER_ADDRESSES',
+    help: 'Addresses at which others reach this server, for the records that a domain is shown',
+    shownDefault: 'the public ones of the machine',
+    fallback: () => [],
+    parse: addressList,
   },
   secretKey: {
     env: 'SECRET_KEY',

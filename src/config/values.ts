@@ -1,6 +1,6 @@
 import { normalEmail } from '../domain/email.ts'
 import { asciiHost, endsInNumber, isHostName } from '../domain/hostname.ts'
-import { type Cidr, parseCidr, parseCidrList, parseIp } from '../domain/ip-ranges.ts'
+import { type Cidr, formatIp, parseCidr, parseCidrList, parseIp } from '../domain/ip-ranges.ts'
 import { isRecord } from '../domain/is-record.ts'
 import { passwordFlaw } from '../domain/password-rule.ts'
 
@@ -144,6 +144,14 @@ export function cidrList(text: string): Parsed<Cidr[]> {
   return value === null
     ? { expected: 'a comma-separated list of CIDRs, such as 10.0.0.0/8, ::1/128' }
     : ok(value)
+}
+
+/** IP addresses, as they are written in DNS records. */
+export function addressList(text: string): Parsed<string[]> {
+  const addresses = text.split(',').map((one) => parseIp(one.trim()))
+  return addresses.includes(null)
+    ? { expected: 'a comma-separated list of IP addresses, such as 203.0.113.7, 2001:db8::7' }
+    : ok(addresses.flatMap((one) => (one === null ? [] : [formatIp(one)])))
 }
 
 export function secretKey(text: string): Parsed<string> {

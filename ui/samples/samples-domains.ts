@@ -24,6 +24,7 @@ const domain = {
   requiredRole: null,
   redirectTo: null,
   url: 'https://docs.sites.example.com/',
+  dnsRecords: [],
   verification,
   certificate: { status: 'off' as const, expiresAt: null, error: null },
   createdAt: at,
@@ -39,6 +40,7 @@ const unproven = {
   pathPrefix: null,
   isPublic: null,
   url: 'http://www.example.net/',
+  dnsRecords: [],
   verification: {
     ...verification,
     method: 'txt' as const,

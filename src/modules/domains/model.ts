@@ -69,6 +69,13 @@ export const domainView = t.Object({
   requiredRole: orNull(projectRole),
   redirectTo: text,
   url: t.String(),
+  dnsRecords: t.Array(
+    t.Object({ type: t.Union([t.Literal('A'), t.Literal('AAAA')]), name: t.String(), value: t.String() }),
+    {
+      description:
+        'What leads the host to this server; empty where its addresses are not known, or nothing is to be set',
+    },
+  ),
   verification: t.Object({
     method: t.Union([t.Literal('base_domain'), t.Literal('txt'), t.Literal('http'), t.Literal('admin')]),
     name: text,

@@ -7,6 +7,7 @@ import { AppError } from '../../domain/errors.ts'
 import { given, isEmpty } from '../../domain/given.ts'
 import { isoTime, isoTimeOrNull } from '../../domain/iso-time.ts'
 import { type Paginated, type PaginationQuery, paginated, parsePagination } from '../../domain/pagination.ts'
+import { knownAddresses } from '../../platform/own-addresses.ts'
 import { newToken } from '../../platform/tokens.ts'
 import { findAliasByName } from '../aliases/service.ts'
 import { aboutRow, authorize, authorizeAgain, type Grant, within } from '../auth/authorize.ts'
@@ -253,6 +254,7 @@ function toView(ctx: Context, domain: DomainRow): DomainView {
     ...rest,
     pathPrefix: pathPrefix === '' ? null : pathPrefix,
     url: `${ctx.siteUrl(domain.hostname)}/`,
+    dnsRecords: isOurs ? [] : dnsRecordsOf(ctx, domain.hostname),
     verification: {
       method: verifiedBy ?? 'txt',
       name: isOurs ? null : txtNameOf(domain.hostname),
@@ -267,6 +269,9 @@ function toView(ctx: Context, domain: DomainRow): DomainView {
     updatedAt: isoTime(updatedAt),
   }
 }
+
+const dnsRecordsOf = ({ config }: Context, name: string): DomainView['dnsRecords'] =>
+  knownAddresses(config).map((value) => ({ type: value.includes(':') ? 'AAAA' : 'A', name, value }))
 
 function certificateOf(ctx: Context, hostname: string): DomainView['certificate'] {
   const { status, expiresAt, error } = ctx.certificates.stateOf(hostname)
