@@ -186,7 +186,7 @@ describe('what is intended twice is done twice', () => {
 test('a rejected form may be sent again immediately', async () => {
   const form = { intent: 'create', hostname: 'late.example.com', alias: 'late' }
   expect((await send('/projects/:id/domains', form)).status).toBe(404)
-  await send('/projects/:id/aliases', { intent: 'create', name: 'late', commitSha: SHA }, CONTRIBUTOR)
+  await send('/projects/:id/aliases', { intent: 'create', name: 'late', deployment: SHA }, CONTRIBUTOR)
   expect((await send('/projects/:id/domains', form)).status).toBe(303)
 })
 

@@ -45,7 +45,7 @@ const aliases = async () =>
   )
 
 test('a form does nothing if its sender lost the role while it was arriving', async () => {
-  const form = (name: string) => ({ intent: 'create', name, commitSha: 'c0ffee1234567890' })
+  const form = (name: string) => ({ intent: 'create', name, deployment: 'c0ffee1234567890' })
   expect((await submitSlowly(form('kept'), async () => {})).status).toBe(303)
   const session = await app.call('GET', '/api/auth/session', { as: contributor })
   const { user } = (await session.json()) as { user: { id: string } }

@@ -87,24 +87,24 @@ function newAlias({ latest, failed }: AliasesPageProps): Html {
           verbatim: true,
         })}
         ${field({
-          name: 'commitSha',
-          label: 'Commit',
-          hint: 'Choose one of the latest deployments, or type the commit of any: at least its first 7 digits. Its newest version is meant.',
-          value: failed?.values['commitSha'] ?? latest[0]?.commitSha,
-          error: fieldError(failed?.error, 'commitSha'),
+          name: 'deployment',
+          label: 'Deployment',
+          hint: 'Choose one of the latest, or type the number of any, such as #12, or at least the first 7 digits of its commit.',
+          value: failed?.values['deployment'] ?? (latest[0] && `#${latest[0].number}`),
+          error: fieldError(failed?.error, 'deployment'),
           verbatim: true,
-          list: 'commits',
+          list: 'deployments',
         })}
-        <datalist id="commits">${latest.filter(({ isLatest }) => isLatest).map(suggestion)}</datalist>
+        <datalist id="deployments">${latest.map(suggestion)}</datalist>
         <div>${button({ label: 'Create alias' })}</div>
       </form>
     `,
   )
 }
 
-const suggestion = ({ commitSha, branch, createdAt, ...named }: DeploymentView): Html => {
+const suggestion = ({ branch, createdAt, ...named }: DeploymentView): Html => {
   const words = [deploymentName(named), formatTime(createdAt), branch].filter((part) => part !== null)
-  return html`<option value=${commitSha} label=${words.join(', ')}></option>`
+  return html`<option value=${`#${named.number}`} label=${words.join(', ')}></option>`
 }
 
 /** Its name, its address and what it shows. */

@@ -18,6 +18,7 @@ import {
   rollBackAlias,
 } from '../../src/modules/aliases/service.ts'
 import { differencesBetween } from '../../src/modules/compare/service.ts'
+import { findTarget } from '../../src/modules/deployments/find-target.ts'
 import { getDeployment, listDeployments } from '../../src/modules/deployments/service.ts'
 import { ruleSetsOfAlias } from '../../src/modules/rule-sets/service.ts'
 import type { CertificateState } from '../../src/platform/certificates.ts'
@@ -74,10 +75,14 @@ const submitAliases = (ctx: Context, request: Request, id: string) =>
       create: {
         isOnce: true,
         run({ grant, form }) {
-          const input = { name: form.text('name').trim(), commitSha: form.text('commitSha').trim() }
-          const details = [...flawsOf(() => checkAliasName(input.name)), ...flawsOfSha(input.commitSha)]
+          const name = form.text('name').trim()
+          const chosen = chosenDeployment(ctx, id, form.text('deployment').trim())
+          const details = [
+            ...flawsOf(() => checkAliasName(name)),
+            ...(chosen === undefined ? [UNKNOWN_DEPLOYMENT] : []),
+          ]
           if (details.length > 0) throw marked(...details)
-          const alias = createAlias(ctx, grant, input)
+          const alias = createAlias(ctx, grant, { name, ...chosen })
           return `/projects/${id}/aliases/${alias.id}?done=created`
         },
       },
@@ -85,15 +90,21 @@ const submitAliases = (ctx: Context, request: Request, id: string) =>
     show: (failed) => showAliases(ctx, request, id, failed),
   })
 
-const flawsOfSha = (text: string): ErrorDetail[] =>
-  isCommitSha(text)
-    ? []
-    : [
-        {
-          path: 'commitSha',
-          message: 'Enter 7 to 64 hexadecimal digits: the commit SHA or its beginning',
-        },
-      ]
+/** By its number, what an alias of that name shows, or its commit; undefined for what can be neither. */
+function chosenDeployment(
+  ctx: Context,
+  projectId: string,
+  text: string,
+): { deploymentId: string } | { commitSha: string } | undefined {
+  const found = findTarget(ctx, projectId, text)
+  if (found !== undefined) return { deploymentId: found.id }
+  return isCommitSha(text) ? { commitSha: text } : undefined
+}
+
+const UNKNOWN_DEPLOYMENT: ErrorDetail = {
+  path: 'deployment',
+  message: 'Enter the number of a deployment, such as #12, or at least the first 7 digits of its commit',
+}
 
 type Place = { id: string; aliasId: string }
 

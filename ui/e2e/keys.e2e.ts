@@ -5,7 +5,7 @@ test.use({ env: WITH_ADMIN })
 test('a key is shown once, works, and is revoked after a confirmation', async ({ page, appliance }) => {
   await page.goto(`${appliance.url}/keys`)
   await signIn(page)
-  const key = await createKey(page, 'ci', 'All projects, including new ones')
+  const key = await createKey(page, 'ci', 'All projects')
   const status = async () =>
     (await fetch(`${appliance.url}/api/projects`, { headers: { 'x-api-key': key } })).status
   expect(await status()).toBe(200)

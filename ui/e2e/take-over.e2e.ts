@@ -19,7 +19,7 @@ for (const javaScriptEnabled of [true, false])
       const herPage = await hers.newPage()
       await herPage.goto(`${appliance.url}/keys`)
       await signIn(herPage, EVE)
-      const key = await createKey(herPage, 'nightly', 'All projects, including new ones')
+      const key = await createKey(herPage, 'nightly', 'All projects')
       await hers.close()
       const use = async () => {
         const headers = { authorization: `Bearer ${key}` }

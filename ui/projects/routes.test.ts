@@ -258,10 +258,10 @@ describe('aliases', () => {
   })
 
   test('are created from a short commit, and invalid ones are refused in place', async () => {
-    const make = (commitSha: string) =>
-      browser.submit(at('/aliases'), { intent: 'create', name: 'stage', commitSha }, { as: contributor })
+    const make = (deployment: string) =>
+      browser.submit(at('/aliases'), { intent: 'create', name: 'stage', deployment }, { as: contributor })
     for (const [sha, status, said] of [
-      ['zz', 400, 'id="commitSha-error"'],
+      ['zz', 400, 'id="deployment-error"'],
       ['ddddddd', 404, 'has no deployment of the commit ddddddd'],
     ] as const) {
       const answer = await make(sha)
@@ -270,10 +270,10 @@ describe('aliases', () => {
     }
     const bad = await browser.submit(
       at('/aliases'),
-      { intent: 'create', name: 'a b', commitSha: 'zz' },
+      { intent: 'create', name: 'a b', deployment: 'zz' },
       { as: ADMIN },
     )
-    expect((await bad.text()).match(/id="(name|commitSha)-error"/g)).toHaveLength(2)
+    expect((await bad.text()).match(/id="(name|deployment)-error"/g)).toHaveLength(2)
     expect((await make('c0ffee1')).status).toBe(303)
   })
 

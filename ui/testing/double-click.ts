@@ -35,7 +35,7 @@ export const MAKING: Row[] = [
     'permission.grant',
   ],
   ['a role', '/projects/:id/people/:userId', { intent: 'grant', role: 'contributor' }, 'permission.grant'],
-  ['an alias', '/projects/:id/aliases', { intent: 'create', name: 'beta', commitSha: SHA }, 'aliases'],
+  ['an alias', '/projects/:id/aliases', { intent: 'create', name: 'beta', deployment: SHA }, 'aliases'],
   [
     'an alias of a deployment',
     '/projects/:id/deployments/:deploymentId',

@@ -51,8 +51,8 @@ const WAYS: [what: string, fields: Record<string, string>, kept: object][] = [
   ['demoted, keys not said', { intent: 'change', role: 'user' }, { suspendedReason: 'maker_demoted' }],
   ['demoted, taken over', { intent: 'change', role: 'user', keys: 'take-over' }, { suspendedReason: null }],
   ['still admin', { intent: 'change', role: 'admin', keys: 'take-over' }, { suspendedReason: null }],
-  ['deleted', { intent: 'delete', keys: 'suspend' }, { suspendedReason: 'maker_deleted' }],
-  ['deleted, taken over', { intent: 'delete', keys: 'take-over' }, { suspendedReason: null }],
+  ['deleted', { intent: 'delete', confirm: EVE, keys: 'suspend' }, { suspendedReason: 'maker_deleted' }],
+  ['deleted, taken over', { intent: 'delete', confirm: EVE, keys: 'take-over' }, { suspendedReason: null }],
 ]
 test.each(WAYS)('%s', async (what, fields, kept) => {
   expect((await send(`/admin/users/${eve}`, fields)).status).toBe(303)
@@ -61,7 +61,9 @@ test.each(WAYS)('%s', async (what, fields, kept) => {
 })
 
 test.each(['change', 'delete'])('%s with another word changes nothing', async (intent) => {
-  expect((await send(`/admin/users/${eve}`, { intent, role: 'user', keys: 'burn' })).status).toBe(400)
+  expect(
+    (await send(`/admin/users/${eve}`, { intent, role: 'user', confirm: EVE, keys: 'burn' })).status,
+  ).toBe(400)
   expect(await keyNow()).toMatchObject({ suspendedAt: null, createdBy: eve })
 })
 

@@ -113,7 +113,7 @@ function newKeyCard({ projects, failed }: KeysPageProps): Html {
           value: mine?.values['scope'],
           error: fieldError(mine?.error, 'scope'),
           options: [
-            { value: 'global', label: 'All projects, including new ones' },
+            { value: 'global', label: 'All projects' },
             ...projects.map((project) => ({ value: project.id, label: projectLabel(project) })),
           ],
         })}
