@@ -45,3 +45,25 @@ test('from the printed link to your own page', async ({ page, appliance, folder 
   await expect(page).toHaveURL(`http://production--website--acme.localhost:${appliance.port}/`)
   await expect(page.getByRole('heading', { name: 'Hello, world' })).toBeVisible()
 })
+
+test('from the start to a published public page: eight actions', async ({ page, appliance, folder }) => {
+  const linkOf = () => appliance.output().match(/http\S+\/setup\?token=\S+(?=\n)/)?.[0] ?? ''
+  await expect.poll(linkOf).not.toBe('')
+  let actions = 0
+  const act = async (action: Promise<unknown>): Promise<void> => {
+    actions += 1
+    await action
+  }
+  await act(page.goto(linkOf()))
+  await act(page.getByLabel('Email').fill(ADMIN.email))
+  await act(page.getByLabel('Password', { exact: true }).fill(ADMIN.password))
+  await act(page.getByRole('button', { name: 'Create the admin account' }).click())
+  const html = '<!doctype html><html lang="en"><link rel="icon" href="data:,"><title>Hi</title><h1>Hello</h1>'
+  await act(page.getByLabel('Choose a folder').setInputFiles(folder({ 'index.html': html })))
+  await act(page.getByLabel('Anyone with the address').check())
+  await act(page.getByRole('button', { name: 'Publish', exact: true }).click())
+  await expect(page.getByRole('heading', { name: 'Published', level: 2 })).toBeVisible()
+  await act(page.getByRole('link', { name: 'Open the site' }).click())
+  await expect(page.getByRole('heading', { name: 'Hello' })).toBeVisible()
+  expect(actions).toBe(8)
+})
