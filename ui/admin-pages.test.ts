@@ -33,8 +33,8 @@ const textOf = async (answer: Response) => {
   return answer.text()
 }
 
-const grant = (email: string, role: string) =>
-  app.call('POST', `/api/projects/${published.projectId}/permissions/users`, {
+const grant = (email: string, role: string, projectId = published.projectId) =>
+  app.call('POST', `/api/projects/${projectId}/permissions/users`, {
     as: ADMIN,
     json: { email, role },
   })
@@ -75,19 +75,27 @@ describe('the list of projects', () => {
   })
 
   test('hides projects from people without a role on them, and the form from members', async () => {
+    const other = await app.call('POST', '/api/projects', {
+      as: ADMIN,
+      json: { owner: 'acme', name: 'other' },
+    })
+    const { id: projectId } = (await other.json()) as { id: string }
+    await grant(MEMBER, 'viewer', projectId)
     const html = await textOf(await browser.open('/', { as: MEMBER }))
+    expect(html).toContain('acme/other')
     expect(html).not.toContain('website')
     expect(html).not.toContain('New project')
     expect(html).not.toContain('href="/keys"')
   })
 
-  test('shows a guest the site but no page of the project', async () => {
+  test('is not for guests: their sites stand in their account', async () => {
     await app.addUser('guest@example.com', 'member')
     expect((await grant('guest@example.com', 'guest')).status).toBe(201)
-    const html = await textOf(await browser.open('/', { as: 'guest@example.com' }))
+    const home = await browser.open('/', { as: 'guest@example.com' })
+    expect(redirectOf(home)).toEqual([303, '/account'])
+    const html = await textOf(await browser.open('/account', { as: 'guest@example.com' }))
     expect(html).toContain('acme/website')
     expect(html).not.toContain(`/projects/${published.projectId}`)
-    expect(html).not.toContain('12:00 UTC')
     const own = await browser.open(`/projects/${published.projectId}`, { as: 'guest@example.com' })
     expect(own.status).toBe(403)
   })
@@ -104,7 +112,7 @@ describe('a new project', () => {
     expect(html).toContain('grace/notes')
     expect(html).toContain('The project was created.')
     expect(html).toContain('--project grace/notes')
-    expect(html).not.toContain('Visit the site')
+    expect(html).not.toContain('Open the site')
   })
 
   test('reports errors and keeps what was typed', async () => {

@@ -36,8 +36,8 @@ async function linksTo({ repo, projectId }: Published): Promise<(string | undefi
   const home = await (await browser.open(`/?q=${repo}`, { as: ADMIN })).text()
   const own = await (await browser.open(`/projects/${projectId}`, { as: ADMIN })).text()
   return [
-    /href="([^"]+)" aria-label="Visit/.exec(home)?.[1],
-    /href="([^"]+)"[^>]*>\s*Visit the site/.exec(own)?.[1],
+    /href="([^"]+)" aria-label="Open/.exec(home)?.[1],
+    /href="([^"]+)"[^>]*>\s*Open the site/.exec(own)?.[1],
   ]
 }
 
@@ -80,7 +80,7 @@ test('in a list of several projects each link goes by its own alias', async () =
   ]
   const home = await (await browser.open('/', { as: ADMIN })).text()
   const links = sites.map(
-    ({ repo }) => new RegExp(`href="([^"]+)" aria-label="Visit acme/${repo}"`).exec(home)?.[1],
+    ({ repo }) => new RegExp(`href="([^"]+)" aria-label="Open ${repo}"`).exec(home)?.[1],
   )
   const [open, hidden, inherited] = sites.map(({ url }) => url)
   expect(links).toEqual([open, bySignIn(hidden ?? ''), inherited])

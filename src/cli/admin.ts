@@ -53,7 +53,8 @@ export const adminCommand: Command = {
 
 create makes an administrator; reset-password sets a new password and ends the account's sessions; reset-mfa turns off
 two-step sign-in for somebody who lost the app and the recovery codes, and ends the account's sessions.
-suspend signs somebody out everywhere and lets nothing of theirs in, keys included, until unsuspend; roles and projects stay.
+suspend signs somebody out everywhere and lets nothing of theirs in, keys included; unsuspend lets them in again, with the
+roles and projects that they had.
 A password is asked for, or read as one line from stdin. It is never a flag. The server may be running; it
 must be where the workspace is in an object store, as it does the work then.`,
   verbs: Object.keys(VERBS),

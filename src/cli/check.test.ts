@@ -35,12 +35,13 @@ test('stored secrets that the key opens are well, those of a lost key are each n
       'the second step of a@example.com',
       'the secret KEY of acme/docs',
       'a header value of the rule r (/a)',
+      'a header value of the change e',
       'the address, the secret or a header value of the webhook h (chat)',
       'the text of a mail that waits (invitation)',
     ]
       .map((what) => `secret_unreadable: ${what} cannot be opened with the current secret key\n`)
       .join(''),
-    err: `svc check: 5 problems found in ${folder}; if its server is given SECRET_KEY, this command needs it too\n`,
+    err: `svc check: 6 problems found in ${folder}; if its server is given SECRET_KEY, this command needs it too\n`,
   })
   // Another key beside the database would be taken for the right one, and come into backups.
   expect(existsSync(at('secret.key'))).toBe(false)

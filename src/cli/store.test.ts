@@ -241,8 +241,13 @@ test('certificates move with the workspace, and come back byte for byte', async 
   const certs = keys().filter((key) => key.startsWith('p/certs/'))
   expect(certs.map((key) => key.split('/')[2])).toEqual(Object.keys(files))
   server.objects.set('p/certs/strange', { bytes: new Uint8Array(1), headers: {} })
-  const { code, err } = await svc('store check')
+  const { code, err } = await svc('store check --quick')
   expect([code, err]).toEqual([0, 'note: "certs/strange" belongs to nothing\n'])
+  // They are no certificates.
+  expect(await svc('store check')).toMatchObject({
+    code: 1,
+    out: expect.stringContaining('certificate_damaged'),
+  })
   expect((await svc('store status')).out).toContain('\ncerts     2 files')
   const restored = await svc('restore s3://bucket/p', { STORE_URL: '', DATA_DIR: at('other') })
   expect(restored).toMatchObject({ code: 0, err: expect.stringContaining('restored 6 files') })

@@ -20,6 +20,7 @@ const OF_A_PROJECT: readonly string[] = [
     'domainId',
     'host',
     'previewId',
+    'entryId',
   ],
   ...['ruleId', 'ruleSetId', 'revisionId', 'schemaId', 'recordId', 'runId', 'repo', 'hookId', 'deliveryId'],
 ]
@@ -159,6 +160,8 @@ test('this test covers every kind of thing that a path can name', () => {
     'secretName',
     'previewName',
     'owner',
+    // Of the project in the path, whichever that is.
+    'number',
   ])
   const named = new Set(ACCESS_TABLE.flatMap(([route, , content]) => namesIn(route, content)))
   expect([...named].filter((name) => !known.has(name))).toEqual([])

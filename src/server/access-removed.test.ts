@@ -23,6 +23,7 @@ const CALLERS: [actor: ActorName, host: HostName][] = [
 /** What each answer makes anew, and what others do to the disk meanwhile. */
 const NEW =
   /[0-9a-f]{8}-[0-9a-f-]{27}|svc_[\w-]+|whsec_[\w+/=]+|token=[\w-]+|"uptime":[\d.]+|"freeBytes":\d+|"name":"disk"[^}]*/g
+const TICKET = /(?<=\/_svc\/picture\/)[\w-]+/g
 /** Their good answers are never the same twice: drawn secrets, and counts of this test's own requests. */
 const NEVER_THE_SAME = [
   'POST /api/auth/device/code',
@@ -72,7 +73,7 @@ async function answersTo({ route, content }: Case): Promise<string[]> {
 /** A stream of events does not end. */
 async function textOf(answer: Response): Promise<string> {
   if (answer.headers.get('content-type')?.startsWith('text/event-stream') !== true)
-    return (await answer.text()).replaceAll(NEW, '…')
+    return (await answer.text()).replaceAll(NEW, '…').replaceAll(TICKET, '…')
   await answer.body?.cancel()
   return 'events'
 }

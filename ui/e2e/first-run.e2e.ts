@@ -41,7 +41,7 @@ test('from the printed link to your own page', async ({ page, appliance, folder 
   expect(deployed).toMatchObject({ exitCode: 0 })
 
   await page.goto(projectPage)
-  await page.getByRole('link', { name: 'Visit the site' }).click()
+  await page.getByRole('link', { name: 'Open the site' }).click()
   await expect(page).toHaveURL(`http://production--website--acme.localhost:${appliance.port}/`)
   await expect(page.getByRole('heading', { name: 'Hello, world' })).toBeVisible()
 })

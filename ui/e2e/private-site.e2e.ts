@@ -93,7 +93,7 @@ test.describe('on localhost, where no cookie is shared', () => {
     await page.context().clearCookies()
     await page.goto(`${appliance.url}/projects/${site.id}`)
     await signIn(page)
-    await page.getByRole('link', { name: 'Visit the site' }).click()
+    await page.getByRole('link', { name: 'Open the site' }).click()
     await expect(page).toHaveURL(site.url)
     await expect(page.getByRole('heading', { name: 'Handbook' })).toBeVisible()
 

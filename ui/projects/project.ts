@@ -45,6 +45,8 @@ type ProjectPageProps = PublishPageProps & {
   visits?: Visits | undefined
   /** Only where there is a limit. */
   quota?: QuotaView | undefined
+  /** The address to give to others. */
+  address?: string | null
   needsAttention?: readonly AttentionItem[]
   /** There is a CDN, and who looks may purge it. */
   canPurge?: boolean
@@ -69,7 +71,10 @@ export const projectPage = (props: ProjectPageProps): Html =>
           }
           ${
             props.project.url !== null &&
-            linkButton({ label: 'Visit the site', href: props.project.url, kind: 'secondary' })
+            html`
+              ${linkButton({ label: 'Open the site', href: props.project.url, kind: 'secondary' })}
+              ${props.address && html`<button type="button" class="btn btn-secondary" data-copy=${props.address} hidden>Copy address</button>`}
+            `
           }
           ${rollBack(props)}
         </div>

@@ -213,6 +213,7 @@ async function showProject(ctx: Context, request: Request, id: string, failed?: 
   return pictures.page(
     projectPage({
       ...looking,
+      address: project.url,
       pictureUrl: pictures.of(picturedProjects(ctx, [project.id]).get(project.id)),
       pictures: Object.fromEntries(ids.map((one) => [one, pictures.of(pictured.get(one))])),
       project: { ...project, url: visitUrlOf(ctx, request, project, primaryOf(ctx, project, aliases)) },

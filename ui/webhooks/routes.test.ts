@@ -115,8 +115,8 @@ test('saving keeps every event that was chosen by the API', async () => {
 
 test('who may not manage them sees no tab and no page', async () => {
   const path = `/projects/${hooks.site.projectId}`
-  expect(await read(path, admin)).toContain(`${path}/webhooks`)
-  expect(await read(path, contributor)).not.toContain(`${path}/webhooks`)
+  expect(await read(`${path}/retention`, admin)).toContain(`${path}/webhooks`)
+  expect(await read(`${path}/retention`, contributor)).not.toContain(`${path}/webhooks`)
   expect((await browser.open(`${path}/webhooks`, { as: contributor })).status).toBe(403)
   expect((await browser.submit(`${path}/webhooks`, fields(), { as: contributor })).status).toBe(403)
   expect((await browser.open('/admin/webhooks', { as: admin })).status).toBe(403)

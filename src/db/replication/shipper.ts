@@ -223,13 +223,14 @@ class LogShipper implements Shipper {
 
   /** One turn: what is committed by now. */
   async #ship(): Promise<void> {
-    await this.#held
+    // Without a wait: what is committed by now is a batch.
+    if (this.#held !== undefined) await this.#held
     const mayTry = this.#away === undefined || this.#mayTry
     this.#mayTry = false
     if (this.#isDeposed) throw notPrimary()
     if (!mayTry) throw storeUnreachable(true)
     if (this.#batch !== null) await this.#send(this.#batch)
-    await this.#held
+    if (this.#held !== undefined) await this.#held
     const batch = this.#take()
     if (batch !== null) await this.#send(batch)
   }

@@ -88,6 +88,7 @@ describe('forgot-password', () => {
   })
 
   test('enumeration by text and time: an unknown email gets the same response, and nothing happens before it', async () => {
+    await Promise.all(given.map(({ settled }) => settled))
     const before = smtp.mails.length
     const work = () => app.ctx.db.writes
     const atStart = work()

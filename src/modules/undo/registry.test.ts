@@ -25,7 +25,7 @@ const actions = new Set(
   texts
     .filter((text) => AUDITS.test(text))
     .flatMap((text) => [...text.matchAll(ACTION)].map(([, action = '']) => action))
-    .filter((text) => !NOT_ACTIONS.has(text) && !/\.(json|yaml|ts|js|html|txt|toml)$/.test(text)),
+    .filter((text) => !NOT_ACTIONS.has(text) && !/\.(json|yaml|ts|js|html|txt|toml|db-wal)$/.test(text)),
 )
 
 test('there are many actions, among them these', () => {

@@ -67,6 +67,9 @@ test('a user with a password signs in at once, as member by default', async () =
     email: 'new@example.com',
     role: 'member',
     createdAt: '2026-11-20T12:00:00.000Z',
+    lastSeenAt: null,
+    suspendedAt: null,
+    hasSecondStep: false,
   })
   expect(await app.cookieOf('new@example.com')).toContain('sAccessToken')
 })
@@ -167,7 +170,15 @@ test('no response contains a password or its hash', async () => {
     password: 'correct horse battery',
   })
   const one = await call('GET', `/api/users/${made.body['id']}`)
-  expect(Object.keys(one.body).sort()).toEqual(['createdAt', 'email', 'id', 'role'])
+  expect(Object.keys(one.body).sort()).toEqual([
+    'createdAt',
+    'email',
+    'hasSecondStep',
+    'id',
+    'lastSeenAt',
+    'role',
+    'suspendedAt',
+  ])
 })
 
 test('a session has the new role and email from the next request on', async () => {
