@@ -212,10 +212,12 @@ describe('other readers', () => {
   beforeEach(() => Bun.sleep(1_000))
 
   test('the page of a file and of a folder', async () => {
-    const { projectId } = app.ctx.db.sqlite
-      .query<{ projectId: string }, [string]>('SELECT project_id AS projectId FROM deployments WHERE id = ?')
-      .get(deploymentId) ?? { projectId: '' }
-    const path = `/projects/${projectId}/deployments/${deploymentId}/files`
+    const { projectId, number } = app.ctx.db.sqlite
+      .query<{ projectId: string; number: number }, [string]>(
+        'SELECT project_id AS projectId, number FROM deployments WHERE id = ?',
+      )
+      .get(deploymentId) ?? { projectId: '', number: 0 }
+    const path = `/projects/${projectId}/deployments/${number}/files`
     const file = await app.call('GET', `${path}?path=docs/page.html`, { as: 'root@example.com' })
     expect(file.status).toBe(200)
     expect(await file.text()).toContain('nowhere')

@@ -242,7 +242,7 @@ export const ACCESS_TABLE: [route: string, who: Who, content?: Content][] = [
   [
     'GET /api/deployments/:deploymentId/compare/file',
     'viewer',
-    { query: 'with={deploymentId, isAdminHostOnly: true }&path=index.html' },
+    { query: 'with={deploymentId}&path=index.html', isAdminHostOnly: true },
   ],
   [
     'GET /api/deployments/:deploymentId/content',

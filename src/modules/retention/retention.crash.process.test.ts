@@ -57,6 +57,7 @@ const addCopies = (round: number): void =>
         insert(sqlite, 'deployments', {
           ...live,
           id,
+          number: 0,
           commit_sha: `${round.toString(16).padStart(8, '0')}${i.toString(16).padStart(32, '0')}`,
           created_at: Number(live['created_at']) - 1_000_000 + i,
           updated_at: Number(live['created_at']) - 1_000_000 + i,
