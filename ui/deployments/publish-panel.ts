@@ -1,6 +1,6 @@
 import { button, buttonClass } from '../components/button.ts'
 import { checkbox, type FormError, field, fieldError, formError, hidden } from '../components/field.ts'
-import { type Content, type Html, html } from '../components/html.ts'
+import { type Content, type Html, html, PAGE_ID } from '../components/html.ts'
 import { icon } from '../components/icon.ts'
 
 /** What an alias shows: its name there, such as `#2 Title`, and whether it has a start page. */
@@ -42,7 +42,7 @@ export const publishPanel = (props: PublishPanelProps): Html => html`
       data-max-files=${props.maxFiles}
       data-shows=${props.target.kind === 'project' ? JSON.stringify(props.target.shows) : undefined}
     >
-      ${formError(props.error)} ${hidden('ask', 'true')}
+      ${formError(props.error)} ${hidden('ask', 'true')} ${props.target.kind === 'new' && hidden(PAGE_ID, 'new')}
       ${props.target.kind === 'new' && newProject(props.target.owner, props)}
       ${pickers} ${ready} ${about(props)}
       <div class="progress" data-progress hidden>

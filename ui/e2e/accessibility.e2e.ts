@@ -187,7 +187,7 @@ for (const [what, pagesOf] of [
   test(`the pages of ${what} are accessible`, async ({ page, appliance, folder }) => {
     await page.goto(appliance.url)
     await signIn(page)
-    await expect(page.getByRole('heading', { name: 'Publish your first site' })).toBeVisible()
+    await expect(page.getByRole('region', { name: 'Publish' })).toBeVisible()
     const wrong: Record<string, string[]> = {}
     const check = async (path: string) => {
       await page.goto(appliance.url + path)

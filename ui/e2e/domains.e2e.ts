@@ -240,7 +240,7 @@ const SAYS_EVERY_MS = 10_000
 
 test('the tail follows new requests, and can be paused', async ({ page, appliance }) => {
   await page.clock.install()
-  await page.goto(`${appliance.url}/admin/logs?path=/robots`)
+  await page.goto(`${appliance.url}/admin/logs?path=/robots&place=all`)
   await signIn(page)
   await expect(page.getByRole('heading', { name: 'Nothing found' })).toBeVisible()
   await page.getByRole('button', { name: 'Follow live' }).click()

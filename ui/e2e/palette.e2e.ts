@@ -136,12 +136,12 @@ test('single keys search, open a tab or show the shortcuts, and can be turned of
   await page.keyboard.press('2')
   await expect(page.getByRole('heading', { name: 'Deployments', level: 1 })).toBeVisible()
 
-  await page.goto(`${appliance.url}/admin/audit`)
+  await page.goto(appliance.url)
   await page.keyboard.press('/')
-  await expect(page.getByLabel('Action')).toBeFocused()
+  await expect(page.getByLabel('Find a project')).toBeFocused()
   await page.keyboard.type('3/?')
-  await expect(page.getByLabel('Action')).toHaveValue('3/?')
-  await page.getByRole('heading', { name: 'Audit log' }).click()
+  await expect(page.getByLabel('Find a project')).toHaveValue('3/?')
+  await page.getByRole('heading', { name: 'Projects', level: 1 }).click()
 
   await page.keyboard.press('?')
   const help = page.getByRole('dialog', { name: 'Keyboard shortcuts' })

@@ -54,7 +54,7 @@ for (const javaScriptEnabled of [true, false])
       await expect(page.getByRole('status')).toContainText('The alias was deleted.')
 
       await page.getByRole('link', { name: 'Deployments' }).click()
-      await page.getByRole('link', { name: 'aaaaaaaaaaaa' }).click()
+      await page.getByRole('link', { name: '#1', exact: true }).click()
       await page.getByLabel('New alias').fill('staging')
       await page.getByRole('button', { name: 'Create alias' }).click()
       await expect(page.getByRole('link', { name: /staging--website--acme/ })).toBeVisible()

@@ -37,7 +37,7 @@ test('rules are typed and show at once what goes, then they are saved and run', 
   await expect(page.getByText('Would remove nothing.')).toBeVisible()
   await page.getByLabel('Keep the newest').fill('1')
   await expect(page.getByText('Would remove 2 deployments, 20 B come back.')).toBeVisible()
-  await expect(page.getByRole('link', { name: '222222222222' })).toBeVisible()
+  await expect(page.getByRole('link', { name: '#2', exact: true })).toBeVisible()
   await page.getByLabel('Keep for days').fill('1')
   await expect(page.getByText('Would remove nothing.')).toBeVisible()
   await page.getByLabel('Keep for days').fill('')
