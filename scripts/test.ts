@@ -165,11 +165,13 @@ type Suite = {
   specs: { tests: { results: { duration: number }[] }[] }[]
 }
 
-const browserMs = ({ suites = [], specs }: Suite): number =>
-  suites.reduce((ms, suite) => ms + browserMs(suite), 0) +
-  specs
-    .flatMap(({ tests }) => tests.flatMap(({ results }) => results))
-    .reduce((ms, { duration }) => ms + duration, 0)
+function browserMs({ suites = [], specs }: Suite): number {
+  const results = specs.flatMap(({ tests }) => tests.flatMap((test) => test.results))
+  return (
+    suites.reduce((ms, suite) => ms + browserMs(suite), 0) +
+    results.reduce((ms, { duration }) => ms + duration, 0)
+  )
+}
 
 /** Output of both streams, in the order it came. */
 async function capture(
