@@ -80,7 +80,7 @@ export const setupDonePage = ({ apiDocsUrl, snippets, place, panel }: SetupDoneP
         </li>
       </ol>
     `,
-    { isWide: true },
+    { isWide: true, isScripted: true },
   )
 
 /** The token of the link stays hidden until the server rejects it. */

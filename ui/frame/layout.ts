@@ -12,6 +12,8 @@ type AuthLayoutOptions = {
   isWide?: boolean
   /** The page forwards to this address immediately. */
   refreshTo?: string
+  /** It has parts that scripts add to. */
+  isScripted?: boolean
 }
 
 /** One card in the middle of the page: sign-in, set-up, and all pages for people who are not signed in. */
@@ -22,6 +24,7 @@ export const authLayout = (title: string, body: Content, options: AuthLayoutOpti
     html`
       <main class=${options.isWide ? 'auth-card auth-wide' : 'auth-card'} id="main" tabindex="-1">${body}</main>
       <footer class="auth-foot">${brand()}</footer>
+      ${options.isScripted === true && html`<script src=${assetUrl('app.js')} defer></script>`}
     `,
     options.refreshTo,
   )
