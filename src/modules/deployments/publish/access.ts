@@ -11,9 +11,10 @@ import {
   type Project,
 } from '../../projects/service.ts'
 import { findFirstAdmin, findUser } from '../../users/accounts.ts'
+import { findNewestVersion } from './queries.ts'
 
 /** The project that an upload names. */
-export type UploadTarget = { owner: string; repo: string }
+export type UploadTarget = { owner: string; repo: string; commitSha?: string | undefined }
 
 /** The caller, checked before the body is read: 401 for anonymous callers, 403 for a session on a site. */
 export function uploaderOf(ctx: Context, request: Request): Caller {
@@ -41,15 +42,21 @@ export function authorizeUpload(
   return authorizeUploadTo(ctx, caller, projectId)
 }
 
-/** Who may not see the project of that name learns no more than that it cannot be made. */
+/**
+ * Who may not see the project of that name learns no more than that it cannot be made. A second click on one form finds the
+ * project that the first one made, by the commit of the form.
+ */
 function authorizeNew(
   ctx: Context,
   caller: Caller,
-  { owner, repo }: UploadTarget,
+  { owner, repo, commitSha }: UploadTarget,
   projectId: string | null,
-): undefined {
+): Project | undefined {
   authorize(ctx, caller, 'project:create', undefined, false)
-  if (projectId !== null) throw new AppError('conflict', `${owner}/${repo} already exists`)
+  if (projectId === null) return undefined
+  const isSame = commitSha !== undefined && findNewestVersion(ctx.db.orm, projectId, commitSha) !== undefined
+  if (!isSame) throw new AppError('conflict', `${owner}/${repo} already exists`)
+  return authorizeUploadTo(ctx, caller, projectId)
 }
 
 /** The same for a project by id; null for one that does not exist. */

@@ -26,7 +26,9 @@ export class UploadGate {
   check(): void {
     const target = this.#isDecided ? undefined : targetOf(this.#fields)
     if (target === undefined) return
-    authorizeUpload(this.#ctx, this.#caller, target, this.#fields.makesProject)
+    const { makesProject } = this.#fields
+    const commitSha = this.#fields.first('commitSha')?.toLowerCase()
+    authorizeUpload(this.#ctx, this.#caller, { ...target, commitSha }, makesProject)
     this.#isDecided = true
   }
 
