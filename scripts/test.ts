@@ -72,6 +72,8 @@ async function build(): Promise<Count> {
 }
 
 async function unitTests(patterns: string[]): Promise<Count> {
+  // Differences are applied by the program that people have.
+  if (Bun.which('patch') === null) await install(['patch'], 'Install patch.')
   const report = join(REPORTS, 'units.xml')
   mkdirSync(REPORTS, { recursive: true })
   rmSync(report, { force: true })
@@ -142,13 +144,18 @@ async function browserTests(): Promise<Count> {
  */
 async function installBrowser(): Promise<void> {
   if (process.env['SVC_CHROMIUM'] !== undefined || existsSync(`/usr/bin/${SHELL}`)) return
-  console.log('Installing chromium from the packages of the system …')
   const packages = existsSync('/usr/bin/chromium') ? [SHELL] : [SHELL, 'chromium']
-  const install = packages.map((name) => `apt-get install -y -qq ${name}`).join(' || ')
-  const { exitCode, output } = await capture(['sh', '-c', `apt-get update -qq && (${install})`], {
+  await install(packages, 'Install chromium, or name one with SVC_CHROMIUM.')
+}
+
+/** The first of the packages that there is, from the system's own. */
+async function install(packages: string[], otherwise: string): Promise<void> {
+  console.log(`Installing ${packages.join(' or ')} from the packages of the system …`)
+  const attempts = packages.map((name) => `apt-get install -y -qq ${name}`).join(' || ')
+  const { exitCode, output } = await capture(['sh', '-c', `apt-get update -qq && (${attempts})`], {
     DEBIAN_FRONTEND: 'noninteractive',
   })
-  if (exitCode !== 0) console.log(`${output}\nInstall chromium, or name one with SVC_CHROMIUM.`)
+  if (exitCode !== 0) console.log(`${output}\n${otherwise}`)
 }
 
 async function unitDurations(report: string): Promise<typeof durations> {
