@@ -90,7 +90,7 @@ test('every list of changed files, row and deployment leads to it', async () => 
   const page = async (path: string) =>
     (await app.call('GET', `/projects/${projectId}${path}`, { as: SEED_OWNER })).text()
   const file = `href="/projects/${projectId}/compare/file?from=1&amp;to=2&amp;path=index.html"`
-  expect(await page('/deployments')).toContain(`href="/projects/${projectId}/compare?to=2"`)
+  expect(await page('/deployments')).toContain(`href="/projects/${projectId}/compare?from=1&amp;to=2"`)
   const deployment = await page('/deployments/2')
   expect(deployment).toContain(file)
   expect(deployment).toContain(`href="/projects/${projectId}/compare?to=2"`)

@@ -179,7 +179,8 @@ test('whoever loses the right while it is made gets nothing', async () => {
     200,
   )
   expect((await answer).status).toBe(401)
-  expect([audited(), inTmp(), openDownloads()]).toEqual([[], [], []])
+  await until('it is closed', () => openDownloads().length === 0)
+  expect([audited(), inTmp()]).toEqual([[], []])
 })
 
 test('one of those in BACKUP_DIR', async () => {
