@@ -5,6 +5,7 @@ import { ask } from '../../testing/ask.ts'
 import { seedDeployment } from '../../testing/seed.ts'
 import { seedMember } from '../../testing/seed-people.ts'
 import { type TestApp, testApp } from '../../testing/test-app.ts'
+import { findFailures } from './failures.ts'
 
 const ROOT = 'root@example.com'
 let app: TestApp
@@ -92,6 +93,13 @@ describe('GET /api/projects/:id/errors', () => {
       expect((await errors(query)).status).toBe(400)
     },
   )
+
+  test('abuse: a flood is looked at no further than asked', () => {
+    const span = { projectId, from: 0, to: app.ctx.now() + 1, statuses: { from: 500, to: 599 } }
+    const requests = (newest: number) =>
+      findFailures(app.ctx, { ...span, newest }).reduce((sum, one) => sum + one.requests, 0)
+    expect([requests(3), requests(100)]).toEqual([3, 9])
+  })
 
   test('abuse: a viewer learns nothing', async () => {
     expect((await errors('', viewer)).status).toBe(403)

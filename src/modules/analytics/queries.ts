@@ -45,23 +45,28 @@ export type FailedRow = {
   userAgent: string
   weight: number
 }
-/** `from` is included, `to` is not; of `statuses` both are. */
-export type FailureSpan = Span & { projectId: string; statuses: { from: number; to: number } }
+/** `from` is included, `to` is not; of `statuses` both are. `newest`: of so many, by default 10 000. */
+export type FailureSpan = Span & {
+  projectId: string
+  statuses: { from: number; to: number }
+  newest?: number
+}
 
 /** A flood of failures must not hold everybody else up. */
 const MAX_FAILED = 10_000
 
 /** The newest requests with a status of 400 and above, newest first. */
-export function listFailed({ sqlite }: LogsDb, { projectId, from, to, statuses }: FailureSpan): FailedRow[] {
+export function listFailed({ sqlite }: LogsDb, span: FailureSpan): FailedRow[] {
+  const { projectId, from, to, statuses, newest = MAX_FAILED } = span
   return sqlite
-    .query<FailedRow, [string, number, number, number, number]>(
+    .query<FailedRow, [string, ...number[]]>(
       `SELECT id, at, host, method, coalesce(canonical_path, path) AS path, status, duration_us AS durationUs,
               referrer, user_agent AS userAgent, weight
        FROM requests INDEXED BY requests_failed
        WHERE status >= 400 AND project_id = ? AND at >= ? AND at < ? AND status BETWEEN ? AND ?
-       ORDER BY at DESC, id DESC LIMIT ${MAX_FAILED}`,
+       ORDER BY at DESC, id DESC LIMIT ?`,
     )
-    .all(projectId, from, to, statuses.from, statuses.to)
+    .all(projectId, from, to, statuses.from, statuses.to, newest)
 }
 
 /** In no order. `day` is the start of a day. The kind is in the text, so that the index of two kinds can be used. */

@@ -1,4 +1,5 @@
 import type { Caller, Context } from '../../context.ts'
+import { AppError } from '../../domain/errors.ts'
 import { isoTime } from '../../domain/iso-time.ts'
 import { authorize, type Grant, mayDo } from '../auth/authorize.ts'
 import { allNames, projectOf, readableProjectIds } from '../projects/service.ts'
@@ -45,8 +46,9 @@ const find = (ctx: Context, projectIds: readonly string[]): Found[] =>
 function adminGrant(ctx: Context, caller: Caller): Grant | undefined {
   try {
     return authorize(ctx, caller, 'workspace:administer', undefined, true)
-  } catch {
-    return undefined
+  } catch (error) {
+    if (error instanceof AppError) return undefined
+    throw error
   }
 }
 
