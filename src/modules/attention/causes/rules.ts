@@ -29,7 +29,7 @@ export const missingSecrets: ProjectCause = (ctx, projectIds) => {
   )
   return listNamingRules(ctx.db, projectIds).flatMap((rule) => {
     const { id, projectId, pathPattern, pipelineConfig, headerConfig, updatedAt } = rule
-    const secrets = rule.proxyType === 'pipeline' ? secretsIn(pipelineConfig) : []
+    const secrets = rule.proxyType === 'pipeline' ? secretsIn(id, pipelineConfig) : []
     const missing = [
       ...secrets.filter((name) => !set.has(keyOf(projectId, name))).map((name) => `the secret ${name}`),
       ...unsetHeaders(headerConfig).map((name) => `a value for the header ${name}`),
@@ -52,14 +52,15 @@ const keyOf = (projectId: string, name: string): string => `${projectId}/${name}
 const MAX_KEPT = 2_000
 const kept = new Map<string, string[]>()
 
-/** Kept by the text of the pipeline: the projects are looked at often, their rules change rarely. */
-function secretsIn(config: string | null): string[] {
+/** Kept by the rule and a hash of its text, which may be long: the projects are looked at often, their rules change rarely. */
+function secretsIn(ruleId: string, config: string | null): string[] {
   if (config === null) return []
-  const known = kept.get(config)
+  const key = `${ruleId} ${Bun.hash(config)}`
+  const known = kept.get(key)
   if (known !== undefined) return known
   if (kept.size >= MAX_KEPT) kept.clear()
   const names = secretNames(JSON.parse(config) as PipelineConfig)
-  kept.set(config, names)
+  kept.set(key, names)
   return names
 }
 
