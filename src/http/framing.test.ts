@@ -75,7 +75,7 @@ describe.each(['plain', 'TLS'])('over %s', (listener) => {
     expect([status, (await records()) - before]).toEqual([400, 0])
   })
 
-  test('a trailer right behind, in a packet of its own, is 400 and stores nothing', async () => {
+  test('a trailer right behind, in a packet of its own, is 400 and stores nothing, or is stored once', async () => {
     const { send, head, records } = at(listener)
     const before = await records()
     const { status } = await send(head(JSON_TYPE, TE), chunked('{"x":"1"}'), 1, 'X-A: 1\r\n\r\n')

@@ -53,10 +53,14 @@ export async function connectionHolds(request: Request): Promise<void> {
   if (request.signal.aborted) throw cutOff()
 }
 
-/** A trailer may come right behind, or whenever its sender has it: one that is announced is not waited for. */
+/**
+ * A trailer may come right behind, or whenever its sender has it: one that is announced is not waited for. A server that
+ * was held up wakes before it has looked at what arrived meanwhile: that takes a turn of its own.
+ */
 async function chunksHold(request: Request): Promise<void> {
   if (request.headers.has('trailer')) throw new AppError('invalid', NO_TRAILERS)
   await Bun.sleep(TRAILER_MS)
+  await nextTurn()
 }
 
 export const cutOff = (cause?: unknown): AppError =>
