@@ -16,7 +16,7 @@ import {
   type TemplateMode,
   TemplateTooLarge,
 } from './language/templates.ts'
-import { Answer, AuthorError, type StepContext } from './runner.ts'
+import { Answer, AuthorError, DirectAnswer, type StepContext } from './runner.ts'
 import { RUNNERS } from './runners.ts'
 import { createScope } from './scope.ts'
 import { masked, type StepTrace } from './trace.ts'
@@ -26,9 +26,9 @@ const STEP_LIMIT_MS = 30_000
 /** The time limit of all steps together: no step starts after that. */
 const RUN_LIMIT_MS = 5 * MINUTE_MS
 
-/** How a run ended. After a failure, `error` is what the visitor sees, and `step` is the id of the failed step. */
+/** How a run ended. After a failure, `error` is what the visitor sees. `step` is the id of the step that ended it. */
 export type RunOutcome = {
-  result: { answer: Answer } | { error: AppError; step: string }
+  result: { answer: Answer } | { direct: DirectAnswer; step: string } | { error: AppError; step: string }
   outputs: Record<string, unknown>
   /** One entry per step, with secrets masked; null unless the rule is being debugged. */
   trace: StepTrace[] | null
@@ -54,6 +54,7 @@ export async function runPipeline(
     const done = ended instanceof Promise ? await ended : ended
     if ('error' in done) return outcomeOf(run, { error: done.error, step: step.id })
     if (done.output instanceof Answer) return outcomeOf(run, { answer: done.output })
+    if (done.output instanceof DirectAnswer) return outcomeOf(run, { direct: done.output, step: step.id })
     if (!done.wasSkipped) last = done.output
   }
   return outcomeOf(run, { answer: defaultAnswer(last) })
@@ -130,7 +131,7 @@ function runStep(run: Run, step: CompiledStep): StepEnd | Promise<StepEnd> {
   const startedAt = run.trace === null ? 0 : performance.now()
   const finish = (end: StepEnd, input: unknown): StepEnd => {
     const output = 'error' in end ? null : end.output
-    if (!('error' in end) && !(output instanceof Answer)) {
+    if (!('error' in end) && !endsRun(output)) {
       run.outputs[step.id] = output ?? null
       if (step.name !== null) run.outputs[step.name] = output ?? null
     }
@@ -151,6 +152,8 @@ function runStep(run: Run, step: CompiledStep): StepEnd | Promise<StepEnd> {
     return finish({ error: stepFailure(run, step, error) }, config)
   }
 }
+
+const endsRun = (output: unknown): boolean => output instanceof Answer || output instanceof DirectAnswer
 
 function resolveConfig(run: Run, step: CompiledStep): unknown {
   if (step.handler === undefined)
@@ -284,9 +287,14 @@ function traceOf(step: CompiledStep, input: unknown, end: StepEnd, durationMs: n
     durationMs: Math.round(durationMs * 100) / 100,
     skipped: !('error' in end) && end.wasSkipped,
     input,
-    output: output instanceof Answer ? { status: output.status, body: output.body } : output,
+    output: shownOutput(output),
     error: 'error' in end ? explain(end.error) : null,
   }
+}
+
+function shownOutput(output: unknown): unknown {
+  if (output instanceof Answer) return { status: output.status, body: output.body }
+  return output instanceof DirectAnswer ? { status: output.response.status } : output
 }
 
 /** The error text for the run log, whose readers are the authors of the rule. */

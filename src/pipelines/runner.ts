@@ -43,6 +43,24 @@ export class Answer {
   }
 }
 
+/** Ends the run with a response that the step makes itself: a file, or a stream. */
+export class DirectAnswer {
+  readonly response: Response
+  /** Skips the post steps. */
+  readonly isFinal: boolean
+  /**
+   * For a stream whose output is known at its end: gets what queues the post steps with that output, which is durable
+   * when the promise resolves. The stream waits for it before it ends. Without it they are queued at once.
+   */
+  readonly onEnd: ((queue: (output: unknown) => Promise<void>) => void) | null
+
+  constructor(response: Response, then: { isFinal?: boolean; onEnd?: DirectAnswer['onEnd'] } = {}) {
+    this.response = response
+    this.isFinal = then.isFinal ?? false
+    this.onEnd = then.onEnd ?? null
+  }
+}
+
 /** How the steps of a handler run. */
 export type Runner = {
   /** It limits its own time. Every other step is limited to 30 s. */

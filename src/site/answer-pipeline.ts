@@ -85,17 +85,32 @@ async function run(ctx: Context, asked: PipelineRequest): Promise<Ended> {
     // The body has arrived, so the connection is silent until the steps finish. They have timeouts of their own.
     peer.allowSilence?.(true)
     outcome = await runPipeline(ctx, rule, input)
-    const { result, outputs } = outcome
+    const { result } = outcome
     if ('error' in result) return failed(ctx, asked, result, outcome)
-    const response = toResponse(result.answer)
-    if (!result.answer.isFinal && hasPostSteps(rule))
-      (await queuePostSteps(ctx, { rule, input, outputs })).start()
+    const response = 'direct' in result ? result.direct.response : toResponse(result.answer)
+    if (hasPostSteps(rule)) await goOn(ctx, { rule, input }, outcome)
     return { response, failedStep: null, error: null, steps: traceOf(outcome) }
   } catch (error) {
     return failed(ctx, asked, { error, step: null }, outcome)
   } finally {
     peer.allowSilence?.(false)
   }
+}
+
+/** Queues the post steps, unless nothing happened: now, or when the stream that answers knows its output. */
+async function goOn(
+  ctx: Context,
+  work: { rule: PipelineRule; input: PipelineInput },
+  { result, outputs }: RunOutcome,
+): Promise<void> {
+  if ('error' in result) return
+  const queue = async (all: Record<string, unknown>) =>
+    (await queuePostSteps(ctx, { ...work, outputs: all })).start()
+  const answer = 'direct' in result ? result.direct : result.answer
+  if (answer.isFinal) return
+  if (!('direct' in result) || result.direct.onEnd === null) return queue(outputs)
+  const { step } = result
+  result.direct.onEnd((output) => queue(Object.assign(Object.create(null), outputs, { [step]: output })))
 }
 
 /** What may write is not begun while nothing can be written. contract 18 §4. */
