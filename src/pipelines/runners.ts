@@ -3,6 +3,7 @@ import { dataCreateRunner } from './handlers/data-create.ts'
 import { dataDeleteRunner } from './handlers/data-delete.ts'
 import { dataQueryRunner } from './handlers/data-query.ts'
 import { dataUpdateRunner } from './handlers/data-update.ts'
+import { dataUpsertManyRunner } from './handlers/data-upsert-many.ts'
 import { emailRunner } from './handlers/email.ts'
 import { formRunner } from './handlers/form.ts'
 import { functionRunner } from './handlers/function.ts'
@@ -18,6 +19,7 @@ export const RUNNERS: Readonly<Record<HandlerName, Runner>> = {
   data_query: dataQueryRunner,
   data_update: dataUpdateRunner,
   data_delete: dataDeleteRunner,
+  data_upsert_many: dataUpsertManyRunner,
   aggregate_handler: aggregateRunner,
   function_handler: functionRunner,
   http_request: httpRequestRunner,

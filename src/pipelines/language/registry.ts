@@ -4,6 +4,7 @@ import { dataCreateHandler } from './handlers/data-create.ts'
 import { dataDeleteHandler } from './handlers/data-delete.ts'
 import { dataQueryHandler } from './handlers/data-query.ts'
 import { dataUpdateHandler } from './handlers/data-update.ts'
+import { dataUpsertManyHandler } from './handlers/data-upsert-many.ts'
 import { emailHandler } from './handlers/email.ts'
 import { formHandler } from './handlers/form.ts'
 import { functionHandler } from './handlers/function.ts'
@@ -20,6 +21,7 @@ const DECLARED = [
   dataQueryHandler,
   dataUpdateHandler,
   dataDeleteHandler,
+  dataUpsertManyHandler,
   aggregateHandler,
   functionHandler,
   httpRequestHandler,
