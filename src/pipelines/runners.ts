@@ -9,6 +9,7 @@ import { formRunner } from './handlers/form.ts'
 import { functionRunner } from './handlers/function.ts'
 import { httpRequestRunner } from './handlers/http-request.ts'
 import { responseRunner } from './handlers/response.ts'
+import { xmlFeedParseRunner } from './handlers/xml-feed-parse.ts'
 import type { HandlerName } from './language/registry.ts'
 import type { Runner } from './runner.ts'
 
@@ -23,6 +24,7 @@ export const RUNNERS: Readonly<Record<HandlerName, Runner>> = {
   aggregate_handler: aggregateRunner,
   function_handler: functionRunner,
   http_request: httpRequestRunner,
+  xml_feed_parse: xmlFeedParseRunner,
   email_handler: emailRunner,
   response_handler: responseRunner,
 }

@@ -10,6 +10,7 @@ import { formHandler } from './handlers/form.ts'
 import { functionHandler } from './handlers/function.ts'
 import { httpRequestHandler } from './handlers/http-request.ts'
 import { responseHandler } from './handlers/response.ts'
+import { xmlFeedParseHandler } from './handlers/xml-feed-parse.ts'
 
 /**
  * Every handler of this version. To add one, add a file in `handlers/` and a line here; then the same in `pipelines/`,
@@ -25,6 +26,7 @@ const DECLARED = [
   aggregateHandler,
   functionHandler,
   httpRequestHandler,
+  xmlFeedParseHandler,
   emailHandler,
   responseHandler,
 ] as const
