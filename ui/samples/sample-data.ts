@@ -87,6 +87,7 @@ const all = (may: boolean): Can => ({
   manageSettings: may,
   transfer: may,
   readAnalytics: may,
+  readAudit: may,
   manageWebhooks: may,
   manageRetention: may,
   deleteProject: may,
