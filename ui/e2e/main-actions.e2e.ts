@@ -10,6 +10,8 @@ const SIZES = [
   { width: 390, height: 844 },
 ]
 
+const WIDE = { width: 1920, height: 1080 }
+
 type Row = [path: string, heading: string, ...actions: [role: 'link' | 'button' | 'label', name: string][]]
 
 const rowsOf = (project: string, alias: string): Row[] => [
@@ -68,12 +70,39 @@ const isInSight = (found: Locator): Promise<boolean> =>
     return isInside && hit !== null && element.contains(hit)
   })
 
-test('the main action of each page is in sight without scrolling', async ({ page, appliance }) => {
+/** Characters in the longest line of running text. */
+const longestLine = (page: Page): Promise<number> =>
+  page.locator('main').evaluate((main) => {
+    const lineLengths = (block: Element): number[] => {
+      const lines = new Map<number, number>()
+      const texts = document.createTreeWalker(block, NodeFilter.SHOW_TEXT)
+      for (let node = texts.nextNode(); node !== null; node = texts.nextNode())
+        for (const { index, 0: word } of (node.textContent ?? '').matchAll(/\S+\s*/g)) {
+          const range = document.createRange()
+          range.setStart(node, index)
+          range.setEnd(node, index + word.trimEnd().length)
+          const line = Math.round(range.getBoundingClientRect().bottom / 8)
+          lines.set(line, (lines.get(line) ?? 0) + word.length)
+        }
+      return [...lines.values()]
+    }
+    const blocks = [
+      ...main.querySelectorAll('p:not(.ends, .facts), .hint, .notice-text, dd, li:not(:has(p, div, ul))'),
+    ]
+    const shown = blocks.filter((block) => block.checkVisibility() && (block.textContent ?? '').length > 90)
+    return Math.max(0, ...shown.flatMap(lineLengths))
+  })
+
+test('the main action of each page is in sight without scrolling, and no line is too long', async ({
+  page,
+  appliance,
+}) => {
   const rows = await fill(appliance)
   await page.goto(appliance.url)
   await signIn(page)
   await scripted(page)
   const hidden: string[] = []
+  const long: string[] = []
   for (const [path, heading, ...actions] of rows) {
     await page.goto(appliance.url + path)
     await expect(page.getByRole('heading', { level: 1 })).toHaveText(heading)
@@ -85,6 +114,15 @@ test('the main action of each page is in sight without scrolling', async ({ page
         if (!isSeen) hidden.push(`${path} ${name} at ${size.width}`)
       }
     }
+    await page.setViewportSize(WIDE)
+    const length = await longestLine(page)
+    if (length > 90) long.push(`${path}: ${length}`)
   }
-  expect(hidden).toEqual([])
+  expect([hidden, long]).toEqual([[], []])
+
+  await page.goto(`${appliance.url}${rows[2]?.[0]}`)
+  const topOf = async (name: string) => (await page.getByRole('region', { name }).boundingBox())?.y
+  expect(await topOf('Latest deployments')).toBe(await topOf('Live'))
+  await page.setViewportSize({ width: 1440, height: 900 })
+  expect(await topOf('Latest deployments')).toBeGreaterThan((await topOf('Live')) ?? 0)
 })
