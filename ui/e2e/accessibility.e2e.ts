@@ -107,6 +107,7 @@ const ofProject = (ids: Ids): string[] => {
       '/analytics',
       '/errors',
       '/requests',
+      '/audit',
       '/secrets',
       '/webhooks',
       `/webhooks/${ids.hook}`,
