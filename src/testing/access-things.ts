@@ -58,6 +58,7 @@ function newIds({ ctx }: TestApp) {
     recordId: id(),
     runId: id(),
     fileId: id(),
+    otherFileId: id(),
     previewId: id(),
     entryId: id(),
   }
@@ -151,10 +152,10 @@ function addRules(run: Run, { projectId, repo, ruleId, ruleSetId, revisionId, do
 }
 
 /** Two, since one may be deleted before its folder is. They have the content of the project's site. */
-function addFiles(run: Run, { projectId, repo, fileId, assetId }: Ids): void {
+function addFiles(run: Run, { projectId, repo, fileId, otherFileId, assetId }: Ids): void {
   for (const [id, name] of [
     [fileId, `secret of ${repo}`],
-    [`${fileId}2`, 'other'],
+    [otherFileId, 'other'],
   ] as const)
     run(
       `INSERT INTO project_files SELECT ?, ?, ?, blob_id, size_bytes, 'text/plain', 1, 0, 0 FROM assets WHERE id = ?`,
