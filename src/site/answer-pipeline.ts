@@ -19,6 +19,7 @@ import { grouped, type ReadBody, readPipelineBody } from '../pipelines/read-body
 import { explain, type RunOutcome, runPipeline } from '../pipelines/run.ts'
 import type { Answer } from '../pipelines/runner.ts'
 import { masked } from '../pipelines/trace.ts'
+import { formFileOf } from '../pipelines/uploaded-file.ts'
 import { addressOf, checkAuthAgain, checkValidators } from '../pipelines/validators.ts'
 import type { Site } from './site.ts'
 
@@ -72,11 +73,12 @@ async function run(ctx: Context, asked: PipelineRequest): Promise<Ended> {
   const { rule, caller, arrival } = asked
   const { peer } = arrival
   let outcome: RunOutcome | undefined
+  let read: ReadBody | undefined
   try {
     checkValidators(ctx, rule, caller)
     refuseWhileAway(ctx, arrival.request)
     const { access } = currentGeneration(ctx.db)
-    const read = await readPipelineBody(ctx, arrival.request)
+    read = await readPipelineBody(ctx, arrival.request, () => formFileOf(ctx, rule))
     // Reading the body may take a while. If access rights changed meanwhile, decide again and run with the sender's
     // current role.
     const sender = access === currentGeneration(ctx.db).access ? caller : asOfNow(ctx, caller)
@@ -94,6 +96,7 @@ async function run(ctx: Context, asked: PipelineRequest): Promise<Ended> {
     return failed(ctx, asked, { error, step: null }, outcome)
   } finally {
     peer.allowSilence?.(false)
+    if (read?.file !== undefined) await read.file.discard()
   }
 }
 
@@ -178,6 +181,7 @@ function inputOf(
       headers ??= Object.fromEntries(requestHeadersToShow(request.headers, isBehindProxy))
       return headers
     },
+    arrival,
     ip: addressOf(caller),
     userAgent: request.headers.get('user-agent'),
     ...read,
