@@ -1,6 +1,6 @@
 import type { Db } from '../../db/open.ts'
 import { prepared } from '../../db/statements.ts'
-import type { StoredBlob } from '../../platform/blob-store.ts'
+import type { KnownBlob } from '../deployments/traits.ts'
 
 export type StoredFile = {
   id: string
@@ -31,10 +31,10 @@ export const findFileById = (db: Db, projectId: string, id: string): StoredFile 
   fileOf(prepared<Row>(db, `${FILES} WHERE f.id = ? AND f.project_id = ?`).get(id, projectId))
 
 /** Where its bytes are now. */
-export const findPlace = (db: Db, fileId: string): StoredBlob | null =>
-  prepared<StoredBlob>(
+export const findPlaceRow = (db: Db, fileId: string): KnownBlob | null =>
+  prepared<KnownBlob>(
     db,
-    `SELECT b.sha256, b.size_bytes AS sizeBytes, b.pack, b.offset, b.object
+    `SELECT b.sha256, b.size_bytes AS sizeBytes, b.pack, b.offset, b.object, b.traits, b.is_brotli AS isBrotli
      FROM project_files f JOIN blobs b ON b.id = f.blob_id WHERE f.id = ?`,
   ).get(fileId)
 

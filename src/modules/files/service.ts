@@ -6,12 +6,14 @@ import { AppError } from '../../domain/errors.ts'
 import { nextTurn } from '../../platform/next-turn.ts'
 import { insertBlobs } from '../deployments/blob-queries.ts'
 import { commitStaged } from '../deployments/commit-staged.ts'
+import type { KnownBlob } from '../deployments/traits.ts'
 import { isProjectThere } from '../projects/removed.ts'
 import { withinQuota } from '../quotas/check.ts'
 import {
   deleteSomeFiles,
   deleteSpentBefore,
   findFileRow,
+  findPlaceRow,
   markRegistered,
   putFileRow,
   putSpent,
@@ -25,6 +27,7 @@ import { refuseFullProject } from './room.ts'
 import type { StagedFile } from './stage.ts'
 
 export type { StoredFile, Which } from './queries.ts'
+export { refuseBeyondRoom } from './room.ts'
 export { fileTooLarge, type StagedFile, stageFile } from './stage.ts'
 
 /** The files of a project, which the handlers of pipelines, both addresses, the API and the admin go through. contract 14.2. */
@@ -53,6 +56,9 @@ export async function keepFile<T = undefined>(
     throw error
   }
 }
+
+/** Where its bytes are now; null once it is deleted. */
+export const findPlace = ({ db }: Context, { id }: StoredFile): KnownBlob | null => findPlaceRow(db, id)
 
 /** Undefined, too, for a project that was deleted. */
 export const findFile = ({ db }: Context, projectId: string, path: string): StoredFile | undefined =>

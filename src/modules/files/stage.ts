@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { BlobStage } from '../../platform/blob-store.ts'
-import type { ByteStream } from '../../platform/byte-stream.ts'
+import { type ByteStream, limitBytes } from '../../platform/byte-stream.ts'
 import { openStage } from '../deployments/blob-queries.ts'
 import { refuseBeyondRoom } from './room.ts'
 
@@ -47,7 +47,7 @@ export const fileTooLarge = (maxBytes: number): AppError =>
 
 async function* limited(body: ByteStream, maxBytes: number): AsyncGenerator<Uint8Array> {
   let size = 0
-  for await (const chunk of body) {
+  for await (const chunk of limitBytes(body, Number.POSITIVE_INFINITY, 'The file')) {
     size += chunk.length
     if (size > maxBytes) throw fileTooLarge(maxBytes)
     yield chunk
