@@ -5,13 +5,12 @@ import { type FormLimits, type FormPart, readMultipart } from '../http/multipart
 import { charsetOf } from '../http/multipart-headers.ts'
 import { parseJson } from '../http/parse-json.ts'
 import { type ByteStream, tooLarge } from '../platform/byte-stream.ts'
+import { MAX_BODY_BYTES } from './body-bounds.ts'
 import { formPairs } from './form-pairs.ts'
 import { FormParts } from './form-parts.ts'
 import type { PipelineBody, PipelineInput } from './input.ts'
 import type { FormFile, UploadedFile } from './uploaded-file.ts'
 
-/** contract §9.3: bodies up to 10 MiB. */
-const MAX_BODY_BYTES = 10 * 1024 * 1024
 /** The most fields of an urlencoded form: each costs far more than its bytes. */
 const MAX_FIELDS = 10_000
 const UTF8 = new TextDecoder()

@@ -2,6 +2,7 @@ import type { Context } from '../context.ts'
 import { passingOn } from '../http/held-body.ts'
 import type { FormPart } from '../http/multipart.ts'
 import { type StagedFile, stageFile } from '../modules/files/service.ts'
+import { MAX_BODY_BYTES } from './body-bounds.ts'
 import { DEFAULT_UPLOAD_BYTES } from './language/handlers/file-upload.ts'
 import { constantOf, numberOf } from './language/handlers/words.ts'
 import type { PipelineRule, PipelineStep } from './language/model.ts'
@@ -55,10 +56,15 @@ export function formFileOf(ctx: Context, { projectId, pipelineConfig }: Pipeline
     maxBytes,
     async store(request, part) {
       const body = passingOn(request, part.body)
-      return new UploadedFile(part, await stageFile(ctx, projectId, body, { maxBytes }))
+      const limits = { maxBytes, statedBytes: leastBytes(request) }
+      return new UploadedFile(part, await stageFile(ctx, projectId, body, limits))
     },
   }
 }
+
+/** What the file has at least, by the length of the form: all else is bounded. */
+const leastBytes = ({ headers }: Request): number =>
+  Math.max(0, Number(headers.get('content-length') ?? 0) - MAX_BODY_BYTES)
 
 function takesFormFile({ handlerType, isEnabled, config }: PipelineStep): boolean {
   if (isEnabled === false || findHandler(handlerType)?.names[0] !== 'file_upload_handler') return false

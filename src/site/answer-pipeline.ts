@@ -21,6 +21,7 @@ import type { Answer } from '../pipelines/runner.ts'
 import { masked } from '../pipelines/trace.ts'
 import { formFileOf } from '../pipelines/uploaded-file.ts'
 import { addressOf, checkAuthAgain, checkValidators } from '../pipelines/validators.ts'
+import { serveStoredFile } from './serve-stored-file.ts'
 import type { Site } from './site.ts'
 
 /** A request that a rule passes to its pipeline, with the facts about the site that the pipeline needs. */
@@ -182,6 +183,7 @@ function inputOf(
       return headers
     },
     arrival,
+    serveFile: serveStoredFile,
     ip: addressOf(caller),
     userAgent: request.headers.get('user-agent'),
     ...read,

@@ -44,11 +44,12 @@ function namedFile(step: StepContext, config: Config): StoredFile | undefined {
 /** The path behind `/api/uploads/{subDir}/` of the request, decoded once; null if it is another. */
 function pathOfRequest(step: StepContext, subDir: string): string | null {
   const asked = decodedPath(step.input.path)
-  const start = `${fileUrl('')}${subDir}/`
   if (asked === null) return null
-  const path = toNfc(asked)
-  if (!path.startsWith(start)) return null
-  return filePath(projectOf(step), subDir, path.slice(start.length))
+  const given = toNfc(asked)
+  const start = `${fileUrl('')}${subDir}/`
+  if (!given.startsWith(start)) return null
+  const path = given.slice(fileUrl('').length)
+  return filePath(projectOf(step), path) === path ? path : null
 }
 
 const notFound = () => new AppError('not_found', 'There is no such file', { code: 'FILE_NOT_FOUND' })

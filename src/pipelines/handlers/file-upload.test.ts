@@ -206,6 +206,17 @@ describe('what is refused leaves nothing', () => {
     expect((await send(config, PHOTO)).status).toBe(200)
   })
 
+  test('a file while too little disk is free', async () => {
+    const full = await pipelineApp({ MIN_FREE_DISK: '1000t' })
+    const steps = [
+      step('up', 'file_upload_handler', { schemaId: full.addSchema('uploads', []), subDir: 'a' }),
+    ]
+    const answered = await full.answer(steps, { body: formBody(PHOTO), headers: FORM_TYPE })
+    expect(answered).toMatchObject({ status: 507, body: { error: 'DISK_LOW' } })
+    expect([storedFiles(full), contentsOnDisk(full)]).toEqual([[], []])
+    full.close()
+  })
+
   test('a step that does not run takes no file', async () => {
     const steps = [...upload({ condition: 'false' }), step('seen', 'function_handler', { code: SEEN })]
     const { body } = await app.answer(steps, { body: formBody(PHOTO), headers: FORM_TYPE })
@@ -268,6 +279,15 @@ describe('bodies', () => {
     const { body } = endless(head, filled(2000))
     const answered = await app.answer(upload({ maxFileSize: 1000 }), { body, headers: FORM_TYPE })
     expect(answered).toMatchObject({ status: 413, body: { error: 'FILE_TOO_LARGE' } })
+    nothingIsKept()
+  })
+
+  test('a file that the length says is over the quota is refused before it comes', async () => {
+    const { asked, body } = endless(formPart({ ...PHOTO, body: filled(20) }).slice(0, -2))
+    const headers = { ...FORM_TYPE, 'content-length': String(50 * MIB) }
+    const answered = await app.answer(upload({ maxFileSize: 60 * MIB }), { body, headers })
+    expect(answered).toMatchObject({ status: 413, body: { error: 'PROJECT_FILES_FULL' } })
+    expect(asked.pieces).toBeLessThan(3)
     nothingIsKept()
   })
 

@@ -3,6 +3,7 @@ import { readFileToken, readUploadToken } from '../../modules/files/tokens.ts'
 import { type PipelineApp, pipelineApp, type RunOptions, step } from '../../testing/pipeline-app.ts'
 import { storedFiles, storeFile } from '../../testing/stored-files.ts'
 import { NOON } from '../../testing/test-app.ts'
+import { waitForWork } from '../track-work.ts'
 
 /** The handlers for files that are there, or will be. `file-upload.test.ts` has those that come with a form. */
 const UUID = '[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}'
@@ -194,6 +195,117 @@ describe('register_upload', () => {
   ])('%j is %j', async (json, error) => {
     await store('photos/a.mp4')
     expect(refused(await register({}, json))).toEqual(error)
+  })
+})
+
+describe('file_serve_handler', () => {
+  const get = (path: string, config: Record<string, unknown> = { subDir: 'photos' }, more: RunOptions = {}) =>
+    app.run([step('s', 'file_serve_handler', config)], { method: 'GET', path, ...more })
+
+  test('what is behind the folder in the address', async () => {
+    await store('photos/2026/a.png')
+    const answer = await get('/api/uploads/photos/2026/a.png')
+    expect([answer.status, await answer.text()]).toEqual([200, 'the bytes'])
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      'content-type': 'image/png',
+      'cache-control': 'private, max-age=3600',
+      vary: 'Cookie',
+      'x-content-type-options': 'nosniff',
+      'accept-ranges': 'bytes',
+      'last-modified': 'Fri, 20 Nov 2026 12:00:00 GMT',
+    })
+    const etag = answer.headers.get('etag') ?? ''
+    expect(etag).toMatch(/^"/)
+    const asked = (headers: Record<string, string>) =>
+      get('/api/uploads/photos/2026/a.png', undefined, { headers })
+    expect((await asked({ 'if-none-match': etag })).status).toBe(304)
+    const part = await asked({ range: 'bytes=4-' })
+    expect([part.status, await part.text()]).toEqual([206, 'bytes'])
+    expect((await asked({ range: 'bytes=99-' })).status).toBe(416)
+    expect((await asked({ 'service-worker': 'script' })).status).toBe(403)
+  })
+
+  test('the file that an expression names, kept as the rule says', async () => {
+    await store('photos/a.png')
+    const config = { key: 'photos/{{request.query.name}}', cacheability: 'public', cacheMaxAge: 60 }
+    const answer = await get('/api/picture?name=a.png', config)
+    expect([answer.status, answer.headers.get('cache-control'), answer.headers.get('vary')]).toEqual([
+      200,
+      'public, max-age=60',
+      null,
+    ])
+  })
+
+  test.each([
+    ['photos/a b.png', 'a%20b.png'],
+    ['photos/a%20b.png', 'a%2520b.png'],
+    ['photos/ü.png', '%C3%BC.png'],
+    ['photos/ü.png', 'u%CC%88.png'],
+    ['photos/a..b', 'a..b'],
+  ])('%s is at %s', async (stored, asked) => {
+    await store(stored)
+    expect((await get(`/api/uploads/photos/${asked}`)).status).toBe(200)
+  })
+
+  test.each([
+    'photos/missing.png',
+    'photos/',
+    'photos',
+    'photos2/a.png',
+    'private/a.png',
+    'photos/../private/a.png',
+    'photos/%2e%2e/private/a.png',
+    'photos/..%2fprivate%2fa.png',
+    'photos/%252e%252e/private/a.png',
+    'photos/..%5cprivate%5ca.png',
+    'photos//a.png',
+    'photos/.%2fa.png',
+    'photos/a.png/',
+    'photos/a.png%20',
+    'photos/a.png%00',
+    'photos/%zz',
+    `photos/${'a'.repeat(2000)}`,
+  ])('%s is not there', async (path) => {
+    for (const one of ['private/a.png', 'photos2/a.png', 'photos/a.png']) await store(one)
+    const answer = await get(`/api/uploads/${path}`)
+    expect([answer.status, answer.headers.get('cache-control')]).toEqual([404, 'no-store'])
+    expect(await answer.json()).toMatchObject({ error: 'FILE_NOT_FOUND', step: 's' })
+  })
+
+  test.each([...BAD_PATHS, '', null])('no file has the key %j', async (path) => {
+    const config = { key: 'input.path' }
+    expect(refused(await run('file_serve_handler', config, { json: { path } }))).toEqual([
+      404,
+      'FILE_NOT_FOUND',
+    ])
+  })
+
+  test.each<[string, Record<string, unknown>, string | null, string | null]>([
+    ['a.html', {}, 'text/html', 'sandbox'],
+    ['a.svg', {}, 'image/svg+xml', 'sandbox'],
+    ['a.js', {}, 'text/plain', null],
+    ['a.html', { allowScripts: true }, 'text/html', 'sandbox allow-scripts'],
+    ['a.js', { allowScripts: 'true' }, 'text/javascript', 'sandbox allow-scripts'],
+  ])('%s with %j', async (name, config, type, policy) => {
+    await store(`photos/${name}`)
+    const { headers } = await get(`/api/uploads/photos/${name}`, { subDir: 'photos', ...config })
+    expect(headers.get('content-type')?.split(';')[0] ?? null).toBe(type)
+    expect(headers.get('content-security-policy')?.split(' allow-forms')[0] ?? null).toBe(policy)
+  })
+
+  test('the file of another project is not there', async () => {
+    await storeFile(app, app.addProject('second'), 'photos/a.png')
+    expect((await get('/api/uploads/photos/a.png')).status).toBe(404)
+  })
+
+  test('it ends the run, and post steps do not run', async () => {
+    await store('photos/a.png')
+    const steps = [step('s', 'file_serve_handler', { key: 'photos/a.png' }), step('next', 'response_handler')]
+    const postSteps = [step('late', 'data_create', { schemaId, fields: {} })]
+    const answer = await app.run({ steps, postSteps }, { method: 'GET' })
+    expect(await answer.text()).toBe('the bytes')
+    await waitForWork(app.ctx, 5000)
+    expect(app.stored(schemaId)).toEqual([])
   })
 })
 
