@@ -162,7 +162,7 @@ async function faultsOf(page: Page): Promise<string[]> {
   await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' })
   const light = await violationsOf(page)
   await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' })
-  const dark = await violationsOf(page, { rules: ['color-contrast'] })
+  const dark = await violationsOf(page, { only: ['color-contrast'] })
   const wide = page.viewportSize()
   const excesses: string[] = []
   for (const width of [390, 768]) {
