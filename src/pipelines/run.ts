@@ -16,7 +16,7 @@ import {
   type TemplateMode,
   TemplateTooLarge,
 } from './language/templates.ts'
-import { Answer, AuthorError, DirectAnswer, type StepContext } from './runner.ts'
+import { Answer, type Asker, AuthorError, DirectAnswer, type StepContext } from './runner.ts'
 import { RUNNERS } from './runners.ts'
 import { createScope } from './scope.ts'
 import { masked, type StepTrace } from './trace.ts'
@@ -41,9 +41,9 @@ export async function runPipeline(
   ctx: Context,
   rule: PipelineRule,
   input: PipelineInput,
-  limitMs = RUN_LIMIT_MS,
+  { limitMs = RUN_LIMIT_MS, asker = null }: { limitMs?: number; asker?: Asker | null } = {},
 ): Promise<RunOutcome> {
-  const run = createRun(ctx, rule, input, emptyOutputs())
+  const run = createRun(ctx, rule, input, emptyOutputs(), asker)
   const { steps } = compilePipeline(rule.pipelineConfig)
   const until = performance.now() + limitMs
   let last: unknown = null
@@ -67,7 +67,8 @@ export async function runPostSteps(
   input: PipelineInput,
   outputs: Record<string, unknown>,
 ): Promise<{ step: string; error: AppError; secrets: ReadonlySet<string> }[]> {
-  const run = createRun(ctx, { ...rule, debugEnabled: false }, input, Object.assign(emptyOutputs(), outputs))
+  const known = Object.assign(emptyOutputs(), outputs)
+  const run = createRun(ctx, { ...rule, debugEnabled: false }, input, known, null)
   const failures: { step: string; error: AppError; secrets: ReadonlySet<string> }[] = []
   for (const step of compilePipeline(rule.pipelineConfig).postSteps) {
     if (!step.isEnabled) continue
@@ -85,6 +86,7 @@ type Run = {
   scope: Scope
   secrets: Set<string>
   trace: StepTrace[] | null
+  asker: Asker | null
 }
 
 /** No prototype, so that a step may have any name. */
@@ -95,10 +97,11 @@ function createRun(
   { projectId, debugEnabled }: PipelineRule,
   input: PipelineInput,
   outputs: Record<string, unknown>,
+  asker: Asker | null,
 ): Run {
   const secrets = new Set<string>()
   const scope = createScope(ctx, { projectId, input, outputs, secrets })
-  return { ctx, projectId, input, outputs, scope, secrets, trace: debugEnabled ? [] : null }
+  return { ctx, projectId, input, outputs, scope, secrets, trace: debugEnabled ? [] : null, asker }
 }
 
 /** Masks secrets at the end: an early step may contain a value that only a later one reveals to be a secret. */
@@ -199,6 +202,14 @@ class RunningStep implements StepContext {
 
   get outputs(): Readonly<Record<string, unknown>> {
     return this.#run.outputs
+  }
+
+  get asker(): Asker | null {
+    return this.#run.asker
+  }
+
+  conceal(text: string): void {
+    this.#run.secrets.add(text)
   }
 
   /** Created on first use: most steps never wait. */

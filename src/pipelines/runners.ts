@@ -7,6 +7,8 @@ import { emailRunner } from './handlers/email.ts'
 import { formRunner } from './handlers/form.ts'
 import { functionRunner } from './handlers/function.ts'
 import { httpRequestRunner } from './handlers/http-request.ts'
+import { mcpRunner } from './handlers/mcp.ts'
+import { oauthProtectedResourceRunner } from './handlers/oauth-protected-resource.ts'
 import { responseRunner } from './handlers/response.ts'
 import type { HandlerName } from './language/registry.ts'
 import type { Runner } from './runner.ts'
@@ -22,5 +24,7 @@ export const RUNNERS: Readonly<Record<HandlerName, Runner>> = {
   function_handler: functionRunner,
   http_request: httpRequestRunner,
   email_handler: emailRunner,
+  mcp_handler: mcpRunner,
+  oauth_protected_resource: oauthProtectedResourceRunner,
   response_handler: responseRunner,
 }

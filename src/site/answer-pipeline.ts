@@ -4,7 +4,6 @@ import { storeRefusal } from '../db/shipped.ts'
 import { AppError } from '../domain/errors.ts'
 import { requestHeadersToShow } from '../domain/forward-headers.ts'
 import { isSafe } from '../domain/safe-methods.ts'
-import type { Arrival } from '../http/arrival.ts'
 import { toAppError } from '../http/error-response.ts'
 import { asOfNow } from '../modules/auth/caller.ts'
 import { findProjectById } from '../modules/projects/service.ts'
@@ -20,15 +19,8 @@ import { explain, type RunOutcome, runPipeline } from '../pipelines/run.ts'
 import type { Answer } from '../pipelines/runner.ts'
 import { masked } from '../pipelines/trace.ts'
 import { addressOf, checkAuthAgain, checkValidators } from '../pipelines/validators.ts'
-import type { Site } from './site.ts'
-
-/** A request that a rule passes to its pipeline, with the facts about the site that the pipeline needs. */
-export type PipelineRequest = {
-  arrival: Arrival
-  site: Pick<Site, 'project' | 'commitSha'> & { alias: { name: string } | null }
-  rule: PipelineRule
-  caller: Caller
-}
+import { askerOf, withDescription } from './asker.ts'
+import type { PipelineRequest } from './pipeline-request.ts'
 
 /** Answers a request with a pipeline: access check, then the body, then the steps. contract §9.3. Never rejects. */
 export async function answerPipeline(ctx: Context, asked: PipelineRequest): Promise<Response> {
@@ -76,7 +68,7 @@ async function run(ctx: Context, asked: PipelineRequest): Promise<Ended> {
     checkValidators(ctx, rule, caller)
     refuseWhileAway(ctx, arrival.request)
     const { access } = currentGeneration(ctx.db)
-    const read = await readPipelineBody(ctx, arrival.request)
+    const read = asked.body ?? (await readPipelineBody(ctx, arrival.request))
     // Reading the body may take a while. If access rights changed meanwhile, decide again and run with the sender's
     // current role.
     const sender = access === currentGeneration(ctx.db).access ? caller : asOfNow(ctx, caller)
@@ -84,14 +76,14 @@ async function run(ctx: Context, asked: PipelineRequest): Promise<Ended> {
     const input = inputOf(ctx, asked, sender, read)
     // The body has arrived, so the connection is silent until the steps finish. They have timeouts of their own.
     peer.allowSilence?.(true)
-    outcome = await runPipeline(ctx, rule, input)
+    outcome = await runPipeline(ctx, rule, input, { asker: askerOf(ctx, asked) })
     const { result } = outcome
     if ('error' in result) return failed(ctx, asked, result, outcome)
     const response = 'direct' in result ? result.direct.response : toResponse(result.answer)
     if (hasPostSteps(rule)) await goOn(ctx, { rule, input }, outcome)
     return { response, failedStep: null, error: null, steps: traceOf(outcome) }
   } catch (error) {
-    return failed(ctx, asked, { error, step: null }, outcome)
+    return failed(ctx, asked, { error: withDescription(ctx, asked, error), step: null }, outcome)
   } finally {
     peer.allowSilence?.(false)
   }

@@ -8,6 +8,8 @@ import { emailHandler } from './handlers/email.ts'
 import { formHandler } from './handlers/form.ts'
 import { functionHandler } from './handlers/function.ts'
 import { httpRequestHandler } from './handlers/http-request.ts'
+import { mcpHandler } from './handlers/mcp.ts'
+import { oauthProtectedResourceHandler } from './handlers/oauth-protected-resource.ts'
 import { responseHandler } from './handlers/response.ts'
 
 /**
@@ -24,6 +26,8 @@ const DECLARED = [
   functionHandler,
   httpRequestHandler,
   emailHandler,
+  mcpHandler,
+  oauthProtectedResourceHandler,
   responseHandler,
 ] as const
 
