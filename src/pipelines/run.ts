@@ -28,7 +28,7 @@ const RUN_LIMIT_MS = 5 * MINUTE_MS
 
 /** How a run ended. After a failure, `error` is what the visitor sees. `step` is the id of the step that ended it. */
 export type RunOutcome = {
-  result: { answer: Answer } | { direct: DirectAnswer; step: string } | { error: AppError; step: string }
+  result: { answer: Answer } | { direct: DirectAnswer; names: string[] } | { error: AppError; step: string }
   outputs: Record<string, unknown>
   /** One entry per step, with secrets masked; null unless the rule is being debugged. */
   trace: StepTrace[] | null
@@ -54,7 +54,8 @@ export async function runPipeline(
     const done = ended instanceof Promise ? await ended : ended
     if ('error' in done) return outcomeOf(run, { error: done.error, step: step.id })
     if (done.output instanceof Answer) return outcomeOf(run, { answer: done.output })
-    if (done.output instanceof DirectAnswer) return outcomeOf(run, { direct: done.output, step: step.id })
+    if (done.output instanceof DirectAnswer)
+      return outcomeOf(run, { direct: done.output, names: namesOf(step) })
     if (!done.wasSkipped) last = done.output
   }
   return outcomeOf(run, { answer: defaultAnswer(last) })
@@ -88,6 +89,9 @@ type Run = {
   trace: StepTrace[] | null
   asker: Asker | null
 }
+
+/** Under which its output is found. */
+const namesOf = ({ id, name }: CompiledStep): string[] => (name === null ? [id] : [id, name])
 
 /** No prototype, so that a step may have any name. */
 const emptyOutputs = (): Record<string, unknown> => Object.create(null)
@@ -135,8 +139,7 @@ function runStep(run: Run, step: CompiledStep): StepEnd | Promise<StepEnd> {
   const finish = (end: StepEnd, input: unknown): StepEnd => {
     const output = 'error' in end ? null : end.output
     if (!('error' in end) && !endsRun(output)) {
-      run.outputs[step.id] = output ?? null
-      if (step.name !== null) run.outputs[step.name] = output ?? null
+      for (const name of namesOf(step)) run.outputs[name] = output ?? null
     }
     if (run.trace !== null) run.trace.push(traceOf(step, input, end, performance.now() - startedAt))
     return end

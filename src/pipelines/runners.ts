@@ -1,4 +1,5 @@
 import { aggregateRunner } from './handlers/aggregate.ts'
+import { aiRunner } from './handlers/ai.ts'
 import { dataCreateRunner } from './handlers/data-create.ts'
 import { dataDeleteRunner } from './handlers/data-delete.ts'
 import { dataQueryRunner } from './handlers/data-query.ts'
@@ -24,6 +25,7 @@ export const RUNNERS: Readonly<Record<HandlerName, Runner>> = {
   function_handler: functionRunner,
   http_request: httpRequestRunner,
   email_handler: emailRunner,
+  ai_handler: aiRunner,
   mcp_handler: mcpRunner,
   oauth_protected_resource: oauthProtectedResourceRunner,
   response_handler: responseRunner,

@@ -100,10 +100,13 @@ async function goOn(
     (await queuePostSteps(ctx, { ...work, outputs: all })).start()
   const answer = 'direct' in result ? result.direct : result.answer
   if (answer.isFinal) return
-  if (!('direct' in result) || result.direct.onEnd === null) return queue(outputs)
-  const { step } = result
-  result.direct.onEnd((output) => queue(Object.assign(Object.create(null), outputs, { [step]: output })))
+  const onEnd = 'direct' in result ? result.direct.onEnd : null
+  if (!('direct' in result) || onEnd === null) return queue(outputs)
+  onEnd((output) => queue(Object.assign(Object.create(null), outputs, under(result.names, output))))
 }
+
+const under = (names: readonly string[], output: unknown): Record<string, unknown> =>
+  Object.fromEntries(names.map((name) => [name, output]))
 
 /** What may write is not begun while nothing can be written. contract 18 §4. */
 function refuseWhileAway(ctx: Context, { method }: Request): void {

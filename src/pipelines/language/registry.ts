@@ -1,5 +1,6 @@
 import type { Handler } from './handler.ts'
 import { aggregateHandler } from './handlers/aggregate.ts'
+import { aiHandler } from './handlers/ai.ts'
 import { dataCreateHandler } from './handlers/data-create.ts'
 import { dataDeleteHandler } from './handlers/data-delete.ts'
 import { dataQueryHandler } from './handlers/data-query.ts'
@@ -26,6 +27,7 @@ const DECLARED = [
   functionHandler,
   httpRequestHandler,
   emailHandler,
+  aiHandler,
   mcpHandler,
   oauthProtectedResourceHandler,
   responseHandler,
