@@ -13,6 +13,9 @@ export type PipelineBody =
   /** The content does not match its declared type. */
   | { kind: 'broken'; error: AppError }
 
+/** The schedule of a run, and when it fired it. contract 14.1. */
+export type PipelineSchedule = { id: string; name: string; firedAt: string }
+
 export type PipelineUser = { id: string; email: string; role: string }
 
 /** The input of a run. All of it is JSON, so that it can be stored for later. */
@@ -33,6 +36,8 @@ export type PipelineInput = {
   /** The text of the body, for verifying signatures. Not stored, so post steps do not have it. */
   rawBody?: () => string
   user: PipelineUser | null
+  /** Null for every visitor. */
+  schedule?: PipelineSchedule
   project: Record<string, unknown>
   deployment: { owner: string; repo: string; commitSha: string; alias: string | null }
 }
@@ -52,7 +57,7 @@ function bodyValue(body: PipelineBody): unknown {
 
 /** `request` as expressions and functions see it. Body and headers are evaluated lazily. */
 export function requestView(input: PipelineInput): Record<string, unknown> {
-  const { method, path, query, params, ip, userAgent } = input
+  const { method, path, query, params, ip, userAgent, schedule = null } = input
   const view = {
     method,
     path,
@@ -63,6 +68,7 @@ export function requestView(input: PipelineInput): Record<string, unknown> {
     },
     ip,
     userAgent,
+    schedule,
     get body() {
       return bodyValue(input.body)
     },

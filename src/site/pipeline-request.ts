@@ -1,4 +1,5 @@
 import type { Caller } from '../context.ts'
+import type { RunTrigger } from '../domain/run-trigger.ts'
 import type { Arrival } from '../http/arrival.ts'
 import type { PipelineRule } from '../pipelines/language/model.ts'
 import type { ReadBody } from '../pipelines/read-body.ts'
@@ -15,6 +16,6 @@ export type PipelineRequest = {
   askSite?: Asker['askSite']
   /** The body, where none has to be read. */
   body?: ReadBody
-  /** What made the request, other than a visitor. */
-  trigger?: 'mcp'
+  /** A visitor's request unless it says otherwise. */
+  trigger?: RunTrigger
 }

@@ -86,7 +86,7 @@ function compile(ctx: Context, record: RuleRecord, level: SiteRule['level']): Si
     target: proxyType === 'external_proxy' && URL.canParse(targetUrl) ? targetAt(new URL(targetUrl)) : null,
     redirect: proxyType === 'redirect' ? readRedirectRule(record) : null,
     pipeline: () => {
-      pipeline ??= pipelineOf(record)
+      pipeline ??= pipelineRuleOf(record)
       return pipeline
     },
     headerConfig: () => {
@@ -103,14 +103,14 @@ export function targetAt(url: URL): RuleTarget {
 }
 
 /** The configuration was validated when it was saved, but possibly by another version. */
-function pipelineOf({
+export function pipelineRuleOf({
   id,
   projectId,
   pathPattern,
   method,
   pipelineConfig,
   debugEnabled,
-}: RuleRecord): PipelineRule {
+}: Omit<RuleRecord, 'origin'>): PipelineRule {
   const config = JSON.parse(pipelineConfig ?? '{"steps":[]}') as PipelineConfig
   return { id, projectId, pathPattern, method, pipelineConfig: config, debugEnabled }
 }

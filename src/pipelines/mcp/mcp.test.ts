@@ -317,8 +317,10 @@ describe('a tool', () => {
     await callTool('text')
     flushRuns(site.app.ctx)
     const runs = site.app.ctx.db.sqlite
-      .query<{ path: string }, []>('SELECT path FROM pipeline_runs ORDER BY id DESC LIMIT 2')
+      .query<{ run: string }, []>(
+        "SELECT path || ' ' || triggered_by AS run FROM pipeline_runs ORDER BY id DESC LIMIT 2",
+      )
       .all()
-    expect(runs.map(({ path }) => path).sort()).toEqual(['/api/mcp', '/api/text'])
+    expect(runs.map(({ run }) => run).sort()).toEqual(['/api/mcp request', '/api/text mcp'])
   })
 })
