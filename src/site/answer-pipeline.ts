@@ -10,6 +10,7 @@ import type { PipelineInput, PipelineUser } from '../pipelines/input.ts'
 import type { PipelineRule } from '../pipelines/language/model.ts'
 import { paramsOf } from '../pipelines/path-params.ts'
 import { grouped, type ReadBody, readPipelineBody } from '../pipelines/read-body.ts'
+import { formFileOf } from '../pipelines/uploaded-file.ts'
 import { addressOf, checkAuthAgain, checkValidators } from '../pipelines/validators.ts'
 import { askerOf, withDescription } from './asker.ts'
 import { pipelineProject } from './pipeline-project.ts'
@@ -20,13 +21,15 @@ import { runRule } from './run-rule.ts'
 export async function answerPipeline(ctx: Context, asked: PipelineRequest): Promise<Response> {
   const { arrival, rule, trigger = 'request' } = asked
   const { method, path, request, peer } = arrival
-  const begin = () => begun(ctx, asked)
+  const kept: Kept = {}
+  const begin = () => begun(ctx, asked, kept)
   try {
     const asker = askerOf(ctx, asked)
     const run = { rule, method, path, url: request.url, trigger, scheduleId: null, begin, asker }
     return (await runRule(ctx, run)).response
   } finally {
     peer.allowSilence?.(false)
+    await kept.file?.discard()
   }
 }
 
@@ -41,20 +44,24 @@ export function refusalOf(ctx: Context, rule: PipelineRule, caller: Caller): App
   }
 }
 
-async function begun(ctx: Context, asked: PipelineRequest): Promise<PipelineInput> {
+/** The file of a form, until a step takes it or the run ends. */
+type Kept = { file?: ReadBody['file'] }
+
+async function begun(ctx: Context, asked: PipelineRequest, kept: Kept): Promise<PipelineInput> {
   try {
-    return await admitted(ctx, asked)
+    return await admitted(ctx, asked, kept)
   } catch (error) {
     throw withDescription(ctx, asked, error)
   }
 }
 
-async function admitted(ctx: Context, asked: PipelineRequest): Promise<PipelineInput> {
+async function admitted(ctx: Context, asked: PipelineRequest, kept: Kept): Promise<PipelineInput> {
   const { rule, caller, arrival } = asked
   checkValidators(ctx, rule, caller)
   refuseWhileAway(ctx, arrival.request)
   const { access } = currentGeneration(ctx.db)
-  const read = asked.body ?? (await readPipelineBody(ctx, arrival.request))
+  const read = asked.body ?? (await readPipelineBody(ctx, arrival.request, () => formFileOf(ctx, rule)))
+  kept.file = read.file
   // Reading the body may take a while. If access rights changed meanwhile, decide again and run with the sender's
   // current role.
   const sender = access === currentGeneration(ctx.db).access ? caller : asOfNow(ctx, caller)
@@ -88,6 +95,7 @@ function inputOf(
       headers ??= Object.fromEntries(requestHeadersToShow(request.headers, isBehindProxy))
       return headers
     },
+    arrival,
     ip: addressOf(caller),
     userAgent: request.headers.get('user-agent'),
     ...read,

@@ -6,12 +6,18 @@ import { dataDeleteHandler } from './handlers/data-delete.ts'
 import { dataQueryHandler } from './handlers/data-query.ts'
 import { dataUpdateHandler } from './handlers/data-update.ts'
 import { emailHandler } from './handlers/email.ts'
+import { fileDeleteHandler } from './handlers/file-delete.ts'
+import { fileServeHandler } from './handlers/file-serve.ts'
+import { fileUploadHandler } from './handlers/file-upload.ts'
 import { formHandler } from './handlers/form.ts'
 import { functionHandler } from './handlers/function.ts'
 import { httpRequestHandler } from './handlers/http-request.ts'
 import { mcpHandler } from './handlers/mcp.ts'
 import { oauthProtectedResourceHandler } from './handlers/oauth-protected-resource.ts'
+import { presignedUploadHandler } from './handlers/presigned-upload.ts'
+import { registerUploadHandler } from './handlers/register-upload.ts'
 import { responseHandler } from './handlers/response.ts'
+import { signedUrlHandler } from './handlers/signed-url.ts'
 
 /**
  * Every handler of this version. To add one, add a file in `handlers/` and a line here; then the same in `pipelines/`,
@@ -27,10 +33,16 @@ const DECLARED = [
   functionHandler,
   httpRequestHandler,
   emailHandler,
+  responseHandler,
+  fileUploadHandler,
+  presignedUploadHandler,
+  registerUploadHandler,
+  fileServeHandler,
+  signedUrlHandler,
+  fileDeleteHandler,
   aiHandler,
   mcpHandler,
   oauthProtectedResourceHandler,
-  responseHandler,
 ] as const
 
 /** The preferred name of a handler. */
