@@ -1,5 +1,5 @@
 import { waysBack } from '../../src/domain/alias-line.ts'
-import type { HistoryView } from '../../src/modules/aliases/service.ts'
+import type { NamedMove } from '../../src/modules/aliases/service.ts'
 import { confirmDialog } from '../components/confirm.ts'
 import { hidden } from '../components/field.ts'
 import { type Html, html } from '../components/html.ts'
@@ -13,7 +13,7 @@ type RollBackProps = {
   /** Of the button, and of the dialog that it opens: "Roll back production". */
   name: string
   /** Newest first. */
-  history: readonly HistoryView[]
+  history: readonly NamedMove[]
 }
 
 /** Of the dialog: an address with it as the fragment opens it. */

@@ -1,4 +1,4 @@
-import type { HistoryView } from '../../src/modules/aliases/service.ts'
+import type { NamedMove } from '../../src/modules/aliases/service.ts'
 import type { AttentionItem } from '../../src/modules/attention/service.ts'
 import { aliasHref } from '../aliases/aliases.ts'
 import { rollBackDialog } from '../aliases/roll-back-dialog.ts'
@@ -37,7 +37,7 @@ export type ProjectRow = {
   pictureUrl: string | null
   iconUrl: string | null
   /** The alias `production` and its history, for those who may move it. */
-  production: { id: string; history: readonly HistoryView[] } | null
+  production: { id: string; history: readonly NamedMove[] } | null
 }
 
 export type View = 'cards' | 'list'

@@ -5,9 +5,9 @@ import { isoTime } from '../../src/domain/iso-time.ts'
 import { listPreviews } from '../../src/modules/aliases/previews.ts'
 import {
   type AliasView,
-  findAliasByName,
   historyOf,
   listAliases,
+  namedMovesOf,
   productionAliases,
 } from '../../src/modules/aliases/service.ts'
 import { getProjectAnalytics } from '../../src/modules/analytics/service.ts'
@@ -79,7 +79,7 @@ async function showHome(ctx: Context, request: Request): Promise<Response> {
       url: visitUrlOf(ctx, request, project, productions.get(project.id)),
       pictureUrl: view === 'cards' ? pictures.of(shown) : null,
       iconUrl: pictures.icon(shown),
-      production: productionToRollBack(ctx, caller, project.id),
+      production: productionToRollBack(ctx, caller, project.id, productions.get(project.id)),
     }
   })
   const answer = pictures.page(
@@ -103,11 +103,14 @@ async function showHome(ctx: Context, request: Request): Promise<Response> {
 }
 
 /** Null for those who may not move it, and where there is none. */
-function productionToRollBack(ctx: Context, caller: Caller, projectId: string): ProjectRow['production'] {
-  if (!mayDo(ctx, caller, 'alias:write', projectId, false)) return null
-  const id = findAliasByName(ctx, projectId, 'production')?.id
-  if (id === undefined) return null
-  return { id, history: historyOf(ctx, authorize(ctx, caller, 'project:read', { projectId }, true), id) }
+function productionToRollBack(
+  ctx: Context,
+  caller: Caller,
+  projectId: string,
+  production: Pick<AliasView, 'id'> | undefined,
+): ProjectRow['production'] {
+  if (production === undefined || !mayDo(ctx, caller, 'alias:write', projectId, false)) return null
+  return { id: production.id, history: namedMovesOf(ctx, production.id) }
 }
 
 const VIEW_COOKIE = '; Path=/; Max-Age=31536000; SameSite=Lax; HttpOnly'

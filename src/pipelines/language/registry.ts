@@ -4,11 +4,13 @@ import { dataCreateHandler } from './handlers/data-create.ts'
 import { dataDeleteHandler } from './handlers/data-delete.ts'
 import { dataQueryHandler } from './handlers/data-query.ts'
 import { dataUpdateHandler } from './handlers/data-update.ts'
+import { dataUpsertManyHandler } from './handlers/data-upsert-many.ts'
 import { emailHandler } from './handlers/email.ts'
 import { formHandler } from './handlers/form.ts'
 import { functionHandler } from './handlers/function.ts'
 import { httpRequestHandler } from './handlers/http-request.ts'
 import { responseHandler } from './handlers/response.ts'
+import { xmlFeedParseHandler } from './handlers/xml-feed-parse.ts'
 
 /**
  * Every handler of this version. To add one, add a file in `handlers/` and a line here; then the same in `pipelines/`,
@@ -20,9 +22,11 @@ const DECLARED = [
   dataQueryHandler,
   dataUpdateHandler,
   dataDeleteHandler,
+  dataUpsertManyHandler,
   aggregateHandler,
   functionHandler,
   httpRequestHandler,
+  xmlFeedParseHandler,
   emailHandler,
   responseHandler,
 ] as const
