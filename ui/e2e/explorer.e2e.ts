@@ -1,4 +1,5 @@
 import type { Page } from '@playwright/test'
+import { axe } from './axe.ts'
 import { expect, signIn, test, WITH_ADMIN } from './journey.ts'
 
 test.use({ env: WITH_ADMIN })
@@ -39,3 +40,31 @@ test('the explorer tries a request with a key', async ({ page, appliance }) => {
   await openProjects(page)
   await execute(page)
 })
+
+test('the explorer is accessible in both themes', async ({ page, appliance }) => {
+  test.setTimeout(480_000)
+  const wrong: string[] = []
+  const check = async (...parts: string[]) => {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+      const builder = parts.reduce((all, part) => all.include(part), axe(page))
+      const { violations } = await builder.withTags(WCAG).analyze()
+      wrong.push(
+        ...violations.map(({ id, nodes }) => `${colorScheme} ${id} ${nodes.map(({ html }) => html)}`),
+      )
+    }
+  }
+  await page.goto(`${appliance.url}/api/docs`)
+  await page.getByRole('button', { name: 'Authorize', exact: true }).first().click()
+  await expect(page.locator('.dialog-ux')).toBeVisible()
+  await check('.information-container', '.scheme-container', '.dialog-ux')
+  await page.getByRole('button', { name: 'Close' }).last().click()
+  await openProjects(page)
+  await page.locator('.opblock-delete .opblock-summary-control').first().dispatchEvent('click')
+  await expect(page.locator('.opblock.is-open')).toHaveCount(2)
+  // The others are more of the same.
+  await check('.opblock.is-open')
+  expect(wrong).toEqual([])
+})
+
+const WCAG = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
