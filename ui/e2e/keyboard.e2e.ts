@@ -1,5 +1,6 @@
 import type { Locator, Page } from '@playwright/test'
-import { expect, scripted, signIn, test, WITH_ADMIN } from './journey.ts'
+import { expect, openAsAdmin, scripted, test, WITH_ADMIN } from './journey.ts'
+import { createWebsite, pageOf } from './publish-website.ts'
 
 /** Publish, compare, roll back, undo, invite: nothing but keys. contract 17.10. */
 
@@ -46,14 +47,9 @@ async function command(page: Page, words: string): Promise<void> {
   await page.keyboard.press('Enter')
 }
 
-const pageOf = (text: string) =>
-  `<!doctype html><html lang="en"><link rel="icon" href="data:,"><title>Hi</title>\n<h1>${text}</h1>\n`
-
 test('a site is published, compared, rolled back and brought back', async ({ page, appliance, folder }) => {
-  const site = { owner: 'acme', name: 'website', isPublic: true }
-  const { id } = await (await appliance.asAdmin('POST', '/api/projects', site)).json()
-  await page.goto(appliance.url)
-  await signIn(page)
+  const { id } = await createWebsite(appliance)
+  await openAsAdmin(page, appliance, '/')
   await expect(headline(page, 'Projects')).toBeVisible()
   await command(page, 'publish to web')
   await publish(page, folder({ 'index.html': pageOf('We bake') }), 'First')
@@ -84,21 +80,10 @@ test('a site is published, compared, rolled back and brought back', async ({ pag
 })
 
 test('a command does what the button does', async ({ page, appliance }) => {
-  const { id } = await (
-    await appliance.asAdmin('POST', '/api/projects', { owner: 'acme', name: 'website' })
-  ).json()
-  for (const [at, text] of ['a', 'b'].entries()) {
-    const body = new FormData()
-    const fields = { repository: 'acme/website', commitSha: String(at).repeat(12), alias: 'production' }
-    for (const [name, value] of Object.entries(fields)) body.append(name, value)
-    body.append('file', new File([pageOf(text)], 'index.html'))
-    const { key } = await (
-      await appliance.asAdmin('POST', '/api/api-keys', { name: `ci${at}`, projectId: id })
-    ).json()
-    await fetch(`${appliance.url}/api/deployments`, { method: 'POST', headers: { 'x-api-key': key }, body })
-  }
-  await page.goto(`${appliance.url}/projects/${id}`)
-  await signIn(page)
+  const { id, upload } = await createWebsite(appliance)
+  for (const text of ['a', 'b'])
+    await upload({ 'index.html': pageOf(text) }, { commitSha: text.repeat(12), alias: 'production' })
+  await openAsAdmin(page, appliance, `/projects/${id}`)
   await expect(headline(page, 'website')).toBeVisible()
   // Twice: the second time on the very page.
   for (const _ of [1, 2]) {
