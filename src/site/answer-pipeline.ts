@@ -19,7 +19,9 @@ import { grouped, type ReadBody, readPipelineBody } from '../pipelines/read-body
 import { explain, type RunOutcome, runPipeline } from '../pipelines/run.ts'
 import type { Answer } from '../pipelines/runner.ts'
 import { masked } from '../pipelines/trace.ts'
+import { formFileOf } from '../pipelines/uploaded-file.ts'
 import { addressOf, checkAuthAgain, checkValidators } from '../pipelines/validators.ts'
+import { serveStoredFile } from './serve-stored-file.ts'
 import type { Site } from './site.ts'
 
 /** A request that a rule passes to its pipeline, with the facts about the site that the pipeline needs. */
@@ -72,11 +74,12 @@ async function run(ctx: Context, asked: PipelineRequest): Promise<Ended> {
   const { rule, caller, arrival } = asked
   const { peer } = arrival
   let outcome: RunOutcome | undefined
+  let read: ReadBody | undefined
   try {
     checkValidators(ctx, rule, caller)
     refuseWhileAway(ctx, arrival.request)
     const { access } = currentGeneration(ctx.db)
-    const read = await readPipelineBody(ctx, arrival.request)
+    read = await readPipelineBody(ctx, arrival.request, () => formFileOf(ctx, rule))
     // Reading the body may take a while. If access rights changed meanwhile, decide again and run with the sender's
     // current role.
     const sender = access === currentGeneration(ctx.db).access ? caller : asOfNow(ctx, caller)
@@ -94,6 +97,7 @@ async function run(ctx: Context, asked: PipelineRequest): Promise<Ended> {
     return failed(ctx, asked, { error, step: null }, outcome)
   } finally {
     peer.allowSilence?.(false)
+    if (read?.file !== undefined) await read.file.discard()
   }
 }
 
@@ -178,6 +182,8 @@ function inputOf(
       headers ??= Object.fromEntries(requestHeadersToShow(request.headers, isBehindProxy))
       return headers
     },
+    arrival,
+    serveFile: serveStoredFile,
     ip: addressOf(caller),
     userAgent: request.headers.get('user-agent'),
     ...read,
