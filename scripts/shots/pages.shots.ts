@@ -118,7 +118,10 @@ async function look(page: Page, width: number, height: number, colorScheme: 'lig
 
 /** Four pictures of one size: an overview, what a deployment changes, why a rule answers, and a site that knows its visitors. */
 async function forReadme(page: Page, team: Team): Promise<void> {
-  const keep = (name: string) => page.screenshot({ path: join(OUT, `readme-${name}.png`) })
+  const keep = async (name: string) => {
+    await page.waitForLoadState('networkidle')
+    await page.screenshot({ path: join(OUT, `readme-${name}.png`) })
+  }
   await look(page, 1280, 800, 'light')
   await page.goto(`${ADMIN_ORIGIN}/projects/${team.project}`)
   await keep('overview')
