@@ -17,6 +17,7 @@ import type { CompiledRule } from '../../rules/push.ts'
 import { type FunctionTest, mismatch, type RuleTest } from '../../rules/test-file.ts'
 import { addSite, type Lab, type LabRequest } from '../lab.ts'
 import type { LoadedSet } from './settings.ts'
+import { outboundWith } from './stand-in-outbound.ts'
 import { TestFailure } from './test-failure.ts'
 import { type BytesAt, formOf, judgeFiles, storeFiles } from './test-uploads.ts'
 
@@ -33,6 +34,8 @@ export async function runRuleTest(
   test: RuleTest,
   bytesAt: BytesAt,
 ): Promise<string | null> {
+  const { outbound } = lab.ctx
+  lab.ctx.outbound = outboundWith(outbound, test.outside)
   try {
     siteCount += 1
     const repo = `site-${siteCount}`
@@ -59,6 +62,8 @@ export async function runRuleTest(
   } catch (error) {
     if (error instanceof AppError || error instanceof TestFailure) return error.message
     throw error
+  } finally {
+    lab.ctx.outbound = outbound
   }
 }
 
