@@ -57,6 +57,8 @@ import { retentionRoutes } from '../modules/retention/routes.ts'
 import { ruleSetHistoryRoutes, ruleSetRoutes } from '../modules/rule-sets/routes.ts'
 import { ruleTextRoutes } from '../modules/rule-texts/routes.ts'
 import { runRoutes } from '../modules/runs/routes.ts'
+import { scheduleDuty } from '../modules/schedules/duty.ts'
+import { scheduleRoutes } from '../modules/schedules/routes.ts'
 import { schemaRoutes } from '../modules/schemas/routes.ts'
 import { secretRoutes } from '../modules/secrets/routes.ts'
 import { settingsRoutes } from '../modules/settings/routes.ts'
@@ -71,6 +73,7 @@ import { explain, projectOfUrl } from '../site/explain.ts'
 import { serveContent } from '../site/serve-content.ts'
 import { serveDownload } from '../site/serve-stored-file.ts'
 import { type ApiDoor, createApiDoor } from './api-door.ts'
+import { performer } from './perform-schedules.ts'
 import type { Endpoints } from './route-request.ts'
 
 const loadPipelineSchemas = async () =>
@@ -82,6 +85,7 @@ export function createEndpoints(ctx: Context): Endpoints {
   const api: ApiDoor = createApiDoor(ctx, withExplorer(routes, loadPipelineSchemas))
   const site = { pages: pagesOf(ctx), isApiRoute: api.isApiRoute }
   siteEngine(ctx).shownBy = (alias) => askableAlias(ctx, site, alias)
+  scheduleDuty(ctx).perform = performer(ctx)
   siteEngine(ctx).shownAt = (host) => askableHost(ctx, site, host)
   const adminPages = createPages(ctx, explainerOf(ctx, api.isApiRoute))
   return {
@@ -202,13 +206,14 @@ const allRoutes = (ctx: Context, isApiRoute: (path: string) => boolean): AnyElys
     .use(publishingRoutes(ctx))
     .use(pipelineRoutes(ctx))
 
-/** What pipelines keep. */
+/** What pipelines store, what they did, and when they run by themselves. */
 const pipelineRoutes = (ctx: Context): AnyElysia =>
   (new Elysia() as AnyElysia)
     .use(schemaRoutes(ctx))
     .use(recordRoutes(ctx))
     .use(fileRoutes(ctx, serveDownload))
     .use(runRoutes(ctx))
+    .use(scheduleRoutes(ctx))
 
 /** What is published, and where it is shown. */
 const publishingRoutes = (ctx: Context): AnyElysia =>

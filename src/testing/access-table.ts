@@ -129,6 +129,13 @@ export const ACCESS_TABLE: [route: string, who: Who, content?: Content][] = [
   ['DELETE /api/schemas/:schemaId/records/:recordId', 'contributor'],
   ['GET /api/projects/:projectId/pipeline-runs', 'viewer'],
   ['GET /api/projects/:projectId/pipeline-runs/:runId', 'viewer'],
+  ['GET /api/projects/:projectId/schedules', 'viewer'],
+  ['POST /api/projects/:projectId/schedules', 'contributor', { json: {} }],
+  ['GET /api/projects/:projectId/schedules/preview', 'viewer', { query: 'cron=@daily' }],
+  ['GET /api/projects/:projectId/schedules/:scheduleId', 'viewer'],
+  ['PATCH /api/projects/:projectId/schedules/:scheduleId', 'contributor', { json: {} }],
+  ['DELETE /api/projects/:projectId/schedules/:scheduleId', 'contributor'],
+  ['POST /api/projects/:projectId/schedules/:scheduleId/run', 'contributor'],
 
   ['GET /api/projects/:projectId/files', 'viewer'],
   ['DELETE /api/projects/:projectId/files', 'contributor', { query: 'prefix=pictures' }],

@@ -26,6 +26,7 @@ export function addThings(app: TestApp, site: SeededSite): Record<string, string
   addRules(run, ids)
   addRecords(run, ids)
   addFiles(run, ids)
+  addSchedule(run, ids)
   return { ...ids, ...addHooks(app, site.projectId, site.repo) }
 }
 
@@ -61,6 +62,8 @@ function newIds({ ctx }: TestApp) {
     otherFileId: id(),
     previewId: id(),
     entryId: id(),
+    scheduledRuleId: id(),
+    scheduleId: id(),
   }
 }
 
@@ -177,10 +180,33 @@ function addRecords(run: Run, { projectId, repo, ruleId, schemaId, recordId, run
     note,
   )
   run(
-    "INSERT INTO pipeline_runs VALUES (?, ?, ?, NULL, 'steps', '/x', 'GET', ?, 200, 1, NULL, NULL, NULL, 0, 0)",
+    `INSERT INTO pipeline_runs (project_id, id, rule_id, phase, path_pattern, method, path, status, duration_ms, started_at,
+      names_secret) VALUES (?, ?, ?, 'steps', '/x', 'GET', ?, 200, 1, 0, 0)`,
     projectId,
     runId,
     ruleId,
     `/secret of ${repo}`,
+  )
+}
+
+/** Of a pipeline of the rule set. */
+function addSchedule(run: Run, { projectId, repo, ruleSetId, scheduledRuleId, scheduleId }: Ids): void {
+  run(
+    `INSERT INTO proxy_rules (id, project_id, rule_set_id, path_pattern, method, proxy_type, target_url, strip_prefix,
+      rule_order, timeout_ms, preserve_host, forward_cookies, is_enabled, debug_enabled, pipeline_config, created_at, updated_at)
+     VALUES (?, ?, ?, '/api/refresh', 'POST', 'pipeline', '', 1, 0, 30000, 0, 0, 1, 0, '{"steps":[]}', 0, 0)`,
+    scheduledRuleId,
+    projectId,
+    ruleSetId,
+  )
+  run(
+    `INSERT INTO schedules (id, project_id, rule_set_id, rule_id, method, name, cron, timezone, is_enabled, catch_up,
+      description, is_pushed, created_at, updated_at)
+     VALUES (?, ?, ?, ?, 'POST', 'refresh', '@daily', 'UTC', 1, 'none', ?, 0, 0, 0)`,
+    scheduleId,
+    projectId,
+    ruleSetId,
+    scheduledRuleId,
+    `secret of ${repo}`,
   )
 }

@@ -12,6 +12,7 @@ import { sumTotals } from '../files/usage.ts'
 import { countWaitingMails, mailCounts } from '../notices/counts.ts'
 import { releaseCounts } from '../releases/counts.ts'
 import { retentionCounts } from '../retention/counts.ts'
+import { countSchedules, scheduleRunCounts } from '../schedules/counts.ts'
 import { diskSpace } from '../storage/floor.ts'
 import { storedContents } from '../storage/service.ts'
 import { undoCounts } from '../undo/counts.ts'
@@ -75,7 +76,22 @@ async function collect(ctx: Context): Promise<Metric[]> {
       'Deployments that retention removed',
       retentionCounts(ctx).removed,
     ),
+    ...scheduleMetrics(ctx),
     counter('svc_undos_total', 'Changes that were undone', undoCounts(ctx).undone),
+  ]
+}
+
+function scheduleMetrics(ctx: Context): Metric[] {
+  const samples = Object.entries(scheduleRunCounts(ctx)).map(([status, value]) => ({
+    labels: { status },
+    value,
+  }))
+  return [
+    gauge('svc_schedules', 'Schedules', countSchedules(ctx)),
+    {
+      ...counter('svc_schedule_runs_total', 'Times at which schedules fired, by what became of them', 0),
+      samples,
+    },
   ]
 }
 
