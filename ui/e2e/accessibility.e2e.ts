@@ -195,7 +195,16 @@ for (const [what, pagesOf] of [
     ).json()
     const ids = await fill(appliance, folder)
     if (what === 'a project')
-      for (const rest of ['', '/deployments', '/aliases', '/domains', '/rules', '/data', '/secrets'])
+      for (const rest of [
+        '',
+        '/deployments',
+        '/aliases',
+        '/domains',
+        '/rules',
+        '/data',
+        '/files',
+        '/secrets',
+      ])
         await check(`/projects/${empty.id}${rest}`)
     for (const path of pagesOf(ids)) await check(path)
     expect(wrong).toEqual({})

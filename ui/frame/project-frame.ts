@@ -16,6 +16,7 @@ type ProjectTab =
   | 'rules'
   | 'domains'
   | 'data'
+  | 'files'
   | 'people'
   | 'analytics'
   | 'errors'
@@ -103,7 +104,13 @@ const GROUPS: readonly Group[] = [
     ],
   },
   { label: 'Rules', pages: [{ tab: 'rules', label: 'Rules', path: '/rules' }] },
-  { label: 'Data', pages: [{ tab: 'data', label: 'Data', path: '/data' }] },
+  {
+    label: 'Data',
+    pages: [
+      { tab: 'data', label: 'Data', path: '/data' },
+      { tab: 'files', label: 'Files', path: '/files' },
+    ],
+  },
   { label: 'People', pages: [{ tab: 'people', label: 'People', path: '/people' }] },
   {
     label: 'Insights',
