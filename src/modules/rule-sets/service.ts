@@ -169,7 +169,13 @@ export async function rollbackRuleSet(
     const currentGrant = authorizeAgain(ctx, grant, 'traffic:configure')
     return { currentGrant, applied: restore(ctx, tx, currentGrant, id, revision, drafts) }
   })
-  const answer = { ...applied, warnings, schemaResolutions: [], dryRun: isDryRun, setCreated: false }
+  const answer = {
+    ...applied,
+    warnings: warnings.lines(),
+    schemaResolutions: [],
+    dryRun: isDryRun,
+    setCreated: false,
+  }
   return { ...getRuleSet(ctx, currentGrant, id), ruleSetId: id, ...answer }
 }
 

@@ -4,6 +4,7 @@ import { dataCreateHandler } from './handlers/data-create.ts'
 import { dataDeleteHandler } from './handlers/data-delete.ts'
 import { dataQueryHandler } from './handlers/data-query.ts'
 import { dataUpdateHandler } from './handlers/data-update.ts'
+import { dataUpsertManyHandler } from './handlers/data-upsert-many.ts'
 import { emailHandler } from './handlers/email.ts'
 import { fileDeleteHandler } from './handlers/file-delete.ts'
 import { fileServeHandler } from './handlers/file-serve.ts'
@@ -15,6 +16,7 @@ import { presignedUploadHandler } from './handlers/presigned-upload.ts'
 import { registerUploadHandler } from './handlers/register-upload.ts'
 import { responseHandler } from './handlers/response.ts'
 import { signedUrlHandler } from './handlers/signed-url.ts'
+import { xmlFeedParseHandler } from './handlers/xml-feed-parse.ts'
 
 /**
  * Every handler of this version. To add one, add a file in `handlers/` and a line here; then the same in `pipelines/`,
@@ -26,9 +28,11 @@ const DECLARED = [
   dataQueryHandler,
   dataUpdateHandler,
   dataDeleteHandler,
+  dataUpsertManyHandler,
   aggregateHandler,
   functionHandler,
   httpRequestHandler,
+  xmlFeedParseHandler,
   emailHandler,
   responseHandler,
   fileUploadHandler,
