@@ -4,7 +4,7 @@ import { isHeaderName, isHeaderValue } from '../domain/names.ts'
 import type { YamlFile } from '../domain/yaml-file.ts'
 import { anything, type Check, Checker, label, type Path, text } from './checks.ts'
 
-/** One case of `*.rule.test.yaml`: a request to a fresh site with these rules, and the expected result. */
+/** One case of `*.rule.test.yaml`: a request, or the run of a schedule, to a fresh site with these rules, and the expected result. */
 export type RuleTest = {
   name: string
   line: number
@@ -13,6 +13,8 @@ export type RuleTest = {
   secrets: Record<string, string>
   /** The signed-in user; `role` is their role on the project. */
   user: { email: string; role?: string; globalRole?: string } | null
+  /** The schedule whose run is tested, in place of a request. */
+  schedule: string | null
   request: {
     method?: string
     path?: string
@@ -114,6 +116,12 @@ export function readRuleTests(yaml: YamlFile): TestFile<RuleTest> {
         user: USER_KEYS,
       }))
         if (given[key] !== undefined && given[key] !== null) checker.object(given[key], [...path, key], keys)
+      if (typeof given['schedule'] === 'string' && given['request'] !== undefined)
+        checker.report(
+          [...path, 'request'],
+          `${label([...path, 'request'])}cannot stand beside schedule`,
+          'key',
+        )
       checkContent(given['request'], [...path, 'request'], checker)
       if (given['expect'] === undefined) checker.report(path, `${label(path)}expect is required`)
       if (isRecord(given['user']) && given['user']['email'] === undefined)
@@ -122,11 +130,12 @@ export function readRuleTests(yaml: YamlFile): TestFile<RuleTest> {
         records: (given['records'] ?? {}) as RuleTest['records'],
         secrets: (given['secrets'] ?? {}) as RuleTest['secrets'],
         user: (given['user'] ?? null) as RuleTest['user'],
+        schedule: (given['schedule'] ?? null) as RuleTest['schedule'],
         request: (given['request'] ?? {}) as RuleTest['request'],
         expect: (given['expect'] ?? {}) as RuleTest['expect'],
       }
     },
-    { records: storedRecords, secrets, user: anything, request: map, expect: map },
+    { records: storedRecords, secrets, user: anything, schedule: text(100), request: map, expect: map },
   )
 }
 
