@@ -24,6 +24,7 @@ import { operationsSamples } from './samples-operations.ts'
 import { peopleSamples } from './samples-people.ts'
 import { projectSamples } from './samples-project.ts'
 import { rulesSamples } from './samples-rules.ts'
+import { scheduleSamples } from './samples-schedules.ts'
 import { workspaceSamples } from './samples-workspace.ts'
 
 const admin: PageUser = { email: 'ada@example.com', role: 'admin' }
@@ -260,6 +261,7 @@ export const samples: readonly Sample[] = [
   ...projectSamples,
   ...domainSamples,
   ...rulesSamples,
+  ...scheduleSamples,
   ...dataSamples,
   ...peopleSamples,
   ...workspaceSamples,

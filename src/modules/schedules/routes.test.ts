@@ -70,7 +70,10 @@ describe('a schedule made by hand', () => {
   ]
   test.each(wrong)('with %s is refused', async (_, body, status, says) => {
     const answer = await one.schedules('POST', '', { ...daily, ruleId: one.ruleId, ...body })
-    expect([answer.status, String(answer.body['message'])]).toEqual([status, expect.stringMatching(new RegExp(says))])
+    expect([answer.status, String(answer.body['message'])]).toEqual([
+      status,
+      expect.stringMatching(new RegExp(says)),
+    ])
     expect((await one.schedules('GET')).body).toEqual({ schedules: [] })
   })
 
