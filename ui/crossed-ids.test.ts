@@ -11,7 +11,7 @@ const SCHEDULE_FORM = {
   cron: '@daily',
   timezone: 'UTC',
   catchUp: 'none',
-  ruleId: ':scheduledRuleId',
+  ruleId: ':pipelineId',
 }
 const HOOK_FORM = { name: 'x', url: 'https://hooks.example/secret', kind: 'json', 'event-*': 'true' }
 

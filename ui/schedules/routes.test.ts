@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { type ScheduleApp, scheduleApp } from '../../src/testing/schedule-app.ts'
-import { SEED_OWNER } from '../../src/testing/seed.ts'
 
+const ROOT = 'root@example.com'
 let one: ScheduleApp
 beforeAll(async () => {
   one = await scheduleApp()
+  await one.app.addUser(ROOT, 'admin')
 })
 afterAll(() => one.close())
 beforeEach(() => {
@@ -13,10 +14,10 @@ beforeEach(() => {
 
 const path = (rest = '') => `/projects/${one.projectId}/schedules${rest}`
 const read = async (rest = '') =>
-  (await (await one.app.call('GET', path(rest), { as: SEED_OWNER })).text()).replaceAll('\u00a0', ' ')
+  (await (await one.app.call('GET', path(rest), { as: ROOT })).text()).replaceAll('\u00a0', ' ')
 const post = (rest: string, fields: Record<string, string>) =>
   one.app.call('POST', path(rest), {
-    as: SEED_OWNER,
+    as: ROOT,
     headers: { 'content-type': 'application/x-www-form-urlencoded', origin: 'http://localhost' },
     body: new URLSearchParams(fields).toString(),
   })

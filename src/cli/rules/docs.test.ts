@@ -42,7 +42,7 @@ test('the examples of the manual are a rule set whose tests pass', async () => {
     }
     const { code, err, out } = await testsOf(folder)
     expect({ code, err }).toEqual({ code: 0, err: '' })
-    expect(out).toContain('15 tests passed, 0 failed')
+    expect(out).toContain('17 tests passed, 0 failed')
   } finally {
     rmSync(folder, { recursive: true })
   }
