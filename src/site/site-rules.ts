@@ -4,6 +4,7 @@ import type { HeaderConfig } from '../domain/forward-headers.ts'
 import { literalPrefix, type PathPattern, readPathPattern } from '../domain/path-pattern.ts'
 import { behindPrefix } from '../domain/plain-path.ts'
 import { type RedirectRule, readRedirectRule } from '../domain/routing/redirect-rule.ts'
+import { isApiOfOriginal } from '../domain/target-shape.ts'
 import { openHeaderValues, parseStored } from '../modules/proxy-rules/header-values.ts'
 import { listRulesFor, type RuleRecord } from '../modules/proxy-rules/live-rules.ts'
 import { parseMethods } from '../modules/proxy-rules/methods.ts'
@@ -83,10 +84,10 @@ function compile(ctx: Context, record: RuleRecord, level: SiteRule['level']): Si
     pattern,
     prefix: record.stripPrefix ? literalPrefix(pattern) : '',
     methods: methods.length === 0 ? null : new Set(methods),
-    target: proxyType === 'external_proxy' && URL.canParse(targetUrl) ? targetAt(new URL(targetUrl)) : null,
+    target: proxyType === 'external_proxy' ? targetOf(targetUrl) : null,
     redirect: proxyType === 'redirect' ? readRedirectRule(record) : null,
     pipeline: () => {
-      pipeline ??= pipelineOf(record)
+      pipeline ??= pipelineRuleOf(record)
       return pipeline
     },
     headerConfig: () => {
@@ -96,6 +97,9 @@ function compile(ctx: Context, record: RuleRecord, level: SiteRule['level']): Si
   }
 }
 
+const targetOf = (targetUrl: string): RuleTarget | null =>
+  URL.canParse(targetUrl) && !isApiOfOriginal(targetUrl) ? targetAt(new URL(targetUrl)) : null
+
 /** The target at an address. */
 export function targetAt(url: URL): RuleTarget {
   const { pathname, search } = url
@@ -103,14 +107,14 @@ export function targetAt(url: URL): RuleTarget {
 }
 
 /** The configuration was validated when it was saved, but possibly by another version. */
-function pipelineOf({
+export function pipelineRuleOf({
   id,
   projectId,
   pathPattern,
   method,
   pipelineConfig,
   debugEnabled,
-}: RuleRecord): PipelineRule {
+}: Omit<RuleRecord, 'origin'>): PipelineRule {
   const config = JSON.parse(pipelineConfig ?? '{"steps":[]}') as PipelineConfig
   return { id, projectId, pathPattern, method, pipelineConfig: config, debugEnabled }
 }

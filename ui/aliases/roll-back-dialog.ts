@@ -16,13 +16,16 @@ type RollBackProps = {
   history: readonly NamedMove[]
 }
 
+/** Of the dialog: an address with it as the fragment opens it. */
+export const rollBackDialogId = (aliasId: string): string => `roll-back-${aliasId}`
+
 /** Two clicks back along the line of an alias; nothing where there is no way back. contract 17.9. */
 export function rollBackDialog({ id, href, name, history }: RollBackProps): Html | false {
   const { rollBackTo } = waysBack(history)
   if (rollBackTo === undefined) return false
   return confirmDialog(
     {
-      id: `roll-back-${id}`,
+      id: rollBackDialogId(id),
       opener: name,
       openerKind: 'secondary',
       title: name,

@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test'
-import { axe } from './axe.ts'
+import { seriousFaults, violationsOf } from './axe.ts'
 import { seedData } from './data-seed.ts'
-import { type Appliance, expect, signIn, test, WITH_ADMIN } from './journey.ts'
+import { type Appliance, expect, openAsAdmin, test, WITH_ADMIN } from './journey.ts'
 import { seedRules } from './rules-seed.ts'
 
 test.use({ env: { ...WITH_ADMIN, RATE_LIMIT_API: '0', PROXY_ALLOWED_TARGETS: '127.0.0.1' } })
@@ -107,6 +107,7 @@ const ofProject = (ids: Ids): string[] => {
       '/analytics',
       '/errors',
       '/requests',
+      '/audit',
       '/secrets',
       '/webhooks',
       `/webhooks/${ids.hook}`,
@@ -159,9 +160,9 @@ const ofWorkspace = (ids: Ids): string[] => [
 async function faultsOf(page: Page): Promise<string[]> {
   // Reduced motion: a colour in transition belongs to neither theme.
   await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' })
-  const light = await axe(page).analyze()
+  const light = await violationsOf(page)
   await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' })
-  const dark = await axe(page).withRules(['color-contrast']).analyze()
+  const dark = await violationsOf(page, { only: ['color-contrast'] })
   const wide = page.viewportSize()
   const excesses: string[] = []
   for (const width of [390, 768]) {
@@ -172,12 +173,7 @@ async function faultsOf(page: Page): Promise<string[]> {
     if (open > 0) excesses.push(`${open} dialogs are open at ${width}`)
   }
   if (wide !== null) await page.setViewportSize(wide)
-  return [
-    ...[...light.violations, ...dark.violations]
-      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-      .map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`),
-    ...excesses,
-  ]
+  return [...seriousFaults([...light, ...dark]), ...excesses]
 }
 
 for (const [what, pagesOf] of [
@@ -187,8 +183,7 @@ for (const [what, pagesOf] of [
   ['the workspace', ofWorkspace],
 ] as const)
   test(`the pages of ${what} are accessible`, async ({ page, appliance, folder }) => {
-    await page.goto(appliance.url)
-    await signIn(page)
+    await openAsAdmin(page, appliance, '/')
     await expect(page.getByRole('region', { name: 'Publish' })).toBeVisible()
     const wrong: Record<string, string[]> = {}
     const check = async (path: string) => {
@@ -202,7 +197,16 @@ for (const [what, pagesOf] of [
     ).json()
     const ids = await fill(appliance, folder)
     if (what === 'a project')
-      for (const rest of ['', '/deployments', '/aliases', '/domains', '/rules', '/data', '/secrets'])
+      for (const rest of [
+        '',
+        '/deployments',
+        '/aliases',
+        '/domains',
+        '/rules',
+        '/data',
+        '/files',
+        '/secrets',
+      ])
         await check(`/projects/${empty.id}${rest}`)
     for (const path of pagesOf(ids)) await check(path)
     expect(wrong).toEqual({})

@@ -9,6 +9,7 @@ export const HELP_TOPICS = [
   'domains',
   'rules',
   'data',
+  'files',
   'people',
   'analytics',
   'errors',

@@ -16,10 +16,12 @@ type ProjectTab =
   | 'rules'
   | 'domains'
   | 'data'
+  | 'files'
   | 'people'
   | 'analytics'
   | 'errors'
   | 'requests'
+  | 'audit'
   | 'secrets'
   | 'webhooks'
   | 'retention'
@@ -83,6 +85,7 @@ export const projectFrame = (base: ProjectPageBase, frame: Frame, body: Content)
 const helpOf = (tab: ProjectTab | undefined): HelpTopic => {
   if (tab === undefined || tab === 'overview') return 'a-project'
   if (tab === 'checks') return 'checked-releases'
+  if (tab === 'audit') return 'audit-log'
   return tab === 'settings' ? 'settings-of-a-project' : tab
 }
 
@@ -101,7 +104,13 @@ const GROUPS: readonly Group[] = [
     ],
   },
   { label: 'Rules', pages: [{ tab: 'rules', label: 'Rules', path: '/rules' }] },
-  { label: 'Data', pages: [{ tab: 'data', label: 'Data', path: '/data' }] },
+  {
+    label: 'Data',
+    pages: [
+      { tab: 'data', label: 'Data', path: '/data' },
+      { tab: 'files', label: 'Files', path: '/files' },
+    ],
+  },
   { label: 'People', pages: [{ tab: 'people', label: 'People', path: '/people' }] },
   {
     label: 'Insights',
@@ -119,6 +128,7 @@ const GROUPS: readonly Group[] = [
       { tab: 'retention', label: 'Retention', path: '/retention' },
       { tab: 'secrets', label: 'Secrets', path: '/secrets', needs: 'seeSecrets' },
       { tab: 'webhooks', label: 'Webhooks', path: '/webhooks', needs: 'manageWebhooks' },
+      { tab: 'audit', label: 'Audit log', path: '/audit', needs: 'readAudit' },
     ],
   },
 ]

@@ -34,8 +34,7 @@ import {
   lookAt,
   submitProjectForm,
 } from '../frame/project-request.ts'
-import { projectHealth } from './health.ts'
-import { type HealthPoint, homePage, type ProjectRow, type View } from './home.ts'
+import { homePage, type ProjectRow, type View } from './home.ts'
 import { isProduction, projectPage, type Visits } from './project.ts'
 
 /** The list of projects, a new one, its overview, and publishing to it. */
@@ -64,19 +63,18 @@ async function showHome(ctx: Context, request: Request): Promise<Response> {
   const { projects, ...place } = pageOfProjects(ctx, grant, { q: search, page: asked, perPage: PER_PAGE })
   const ids = projects.map(({ id }) => id)
   const times = lastDeploymentTimes(ctx, ids)
-  const healthOf = projectHealth(ctx, caller, ids)
+  const attention = await listAttention(ctx, grant)
+  const attentionById = Map.groupBy(attention, ({ projectId }) => projectId)
   const productions = productionAliases(ctx, ids)
   const view = viewAsked(request)
   const pictures = picturesOf(ctx, request)
   const pictured = picturedProjects(ctx, ids)
   const rows = projects.map((project) => {
-    const row = rowOf(ctx, caller, project, {
-      at: times.get(project.id) ?? null,
-      health: healthOf(project.id),
-    })
-    const shown = row.pageUrl === null ? undefined : pictured.get(project.id)
+    const shown = pictured.get(project.id)
     return {
-      ...row,
+      ...project,
+      lastDeploymentAt: times.get(project.id) ?? null,
+      attention: attentionById.get(project.id) ?? [],
       address: project.url,
       url: visitUrlOf(ctx, request, project, productions.get(project.id)),
       pictureUrl: view === 'cards' ? pictures.of(shown) : null,
@@ -84,7 +82,6 @@ async function showHome(ctx: Context, request: Request): Promise<Response> {
       production: productionToRollBack(ctx, caller, project.id, productions.get(project.id)),
     }
   })
-  const attention = await listAttention(ctx, grant)
   const answer = pictures.page(
     homePage({
       user,
@@ -153,21 +150,6 @@ function visitUrlOf(
 
 const primaryOf = (ctx: Context, { id, url }: ProjectView, aliases: readonly AliasView[]) =>
   productionAliases(ctx, [id]).get(id) ?? aliases.find((one) => one.url === url)
-
-function rowOf(
-  ctx: Context,
-  caller: Caller,
-  project: ProjectView,
-  { at, health }: { at: string | null; health: readonly HealthPoint[] },
-): Omit<ProjectRow, 'address' | 'pictureUrl' | 'iconUrl' | 'production'> {
-  const mayRead = mayDo(ctx, caller, 'project:read', project.id)
-  return {
-    ...project,
-    lastDeploymentAt: mayRead ? at : null,
-    health: mayRead && at !== null ? health : null,
-    pageUrl: mayRead ? `/projects/${project.id}` : null,
-  }
-}
 
 /** Undefined for people who may not create projects. */
 function creatorGrant(ctx: Context, caller: Caller): Grant | undefined {

@@ -17,6 +17,9 @@ import type { CompiledRule } from '../../rules/push.ts'
 import { type FunctionTest, mismatch, type RuleTest } from '../../rules/test-file.ts'
 import { addSite, type Lab, type LabRequest } from '../lab.ts'
 import type { LoadedSet } from './settings.ts'
+import { outboundWith } from './stand-in-outbound.ts'
+import { TestFailure } from './test-failure.ts'
+import { type BytesAt, formOf, judgeFiles, storeFiles } from './test-uploads.ts'
 
 /** From highest to lowest, as the message names them. */
 const ROLES = PROJECT_ROLES.toReversed()
@@ -29,17 +32,22 @@ export async function runRuleTest(
   { compiled }: LoadedSet,
   rule: CompiledRule,
   test: RuleTest,
+  bytesAt: BytesAt,
 ): Promise<string | null> {
+  const { outbound } = lab.ctx
+  lab.ctx.outbound = outboundWith(outbound, test.outside)
   try {
     siteCount += 1
-    const { projectId, host } = await addSite(lab, `site-${siteCount}`)
+    const repo = `site-${siteCount}`
+    const { projectId, host } = await addSite(lab, repo)
     await lab.api('PUT', `/api/proxy-rule-sets/project/${projectId}/sync`, compiled.push)
     const grant = operatorGrant(projectId)
     for (const [name, value] of Object.entries(test.secrets)) putSecret(lab.ctx, grant, name, String(value))
     for (const [schema, records] of Object.entries(test.records))
       for (const record of records) await createRecord(lab.ctx, schemaNamed(lab, projectId, schema), record)
+    await storeFiles(lab, { id: projectId, repo }, test.files, bytesAt)
     const cookie = test.user === null ? null : await signIn(lab, projectId, test.user)
-    const { method, path, init } = requestOf(rule, test.request, cookie)
+    const { method, path, init } = requestOf(rule, test.request, cookie, bytesAt)
     const mails: unknown[] = []
     lab.onMail = (mail) => mails.push(mail)
     const answer = await lab.fetch(host, method, path, init)
@@ -48,11 +56,14 @@ export async function runRuleTest(
     return (
       failure ??
       (await judgeRecords(lab, projectId, test.expect.records ?? {})) ??
+      judgeFiles(lab, projectId, test.expect) ??
       judgeMails(mails, test.expect.mails)
     )
   } catch (error) {
     if (error instanceof AppError || error instanceof TestFailure) return error.message
     throw error
+  } finally {
+    lab.ctx.outbound = outbound
   }
 }
 
@@ -75,8 +86,6 @@ export async function runFunctionTest(lab: Lab, code: string, test: FunctionTest
   if (!result.ok) return `${result.kind}: ${result.message}`
   return mismatch(test.returns ?? null, JSON.parse(result.json), 'the result')
 }
-
-class TestFailure extends Error {}
 
 function schemaNamed(lab: Lab, projectId: string, name: string) {
   const schema = findSchemaOf(lab.ctx, projectId, `$schema:${name}`)
@@ -129,6 +138,7 @@ function requestOf(
   rule: CompiledRule,
   request: RuleTest['request'],
   cookie: string | null,
+  bytesAt: BytesAt,
 ): { method: string; path: string; init: LabRequest } {
   const isPlain = !rule.pathPattern.includes('*')
   const path = request.path ?? (isPlain ? rule.pathPattern : null)
@@ -136,7 +146,7 @@ function requestOf(
   const search = new URLSearchParams(
     Object.entries(request.query ?? {}).map(([key, value]) => [key, String(value)]),
   ).toString()
-  const content = contentOf(request)
+  const content = contentOf(request, bytesAt)
   return {
     method: (request.method ?? rule.method ?? rule.methods?.[0] ?? 'GET').toUpperCase(),
     path: search === '' ? path : `${path}?${search}`,
@@ -153,7 +163,7 @@ function requestOf(
   }
 }
 
-function contentOf({ json, form, body }: RuleTest['request']): LabRequest {
+function contentOf({ json, form, multipart, body }: RuleTest['request'], bytesAt: BytesAt): LabRequest {
   if (json !== undefined)
     return { headers: { 'content-type': 'application/json' }, body: JSON.stringify(json) }
   if (form !== undefined) {
@@ -163,7 +173,7 @@ function contentOf({ json, form, body }: RuleTest['request']): LabRequest {
       body: new URLSearchParams(fields).toString(),
     }
   }
-  return { body }
+  return { body: multipart === undefined ? body : formOf(multipart, bytesAt) }
 }
 
 async function judgeAnswer(answer: Response, expected: RuleTest['expect']): Promise<string | null> {

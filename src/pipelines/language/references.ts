@@ -2,7 +2,7 @@ import type { ErrorDetail } from '../../domain/errors.ts'
 import { SCHEMA_BY_NAME } from '../../domain/schema-fields.ts'
 import { isUuid } from '../../domain/uuid.ts'
 import { pathText } from './compile.ts'
-import { type Expression, ExpressionError, parseExpression } from './expressions.ts'
+import { type Expression, ExpressionError, ITEM, parseExpression } from './expressions.ts'
 import type { Handler } from './handler.ts'
 import type { PipelineConfig, PipelineStep } from './model.ts'
 import { findHandler } from './registry.ts'
@@ -27,10 +27,11 @@ export function unknownNames(
   before: ReadonlySet<string>,
 ): ErrorDetail[] {
   const found: ErrorDetail[] = []
-  for (const { path, text } of textsOf(step.config ?? {}, []))
+  for (const { path, text } of textsOf(preparedBy(handler, step.config), []))
     for (const expression of expressionsOf(handler, path, text)) {
       if (found.length === MAX_TOLD) return found
-      const message = problemOf(expression, before)
+      const isEach = handler.forEach?.some((key) => key === path[0]) === true
+      const message = isEach && isOfItem(expression) ? null : problemOf(expression, before)
       if (message !== null) found.push({ path: pathText(['config', ...path]), message })
     }
   return found
@@ -46,8 +47,8 @@ const MAX_TOLD = 20
  */
 export function secretNames({ validators = [], steps, postSteps = [] }: PipelineConfig): string[] {
   const names = new Set<string>()
-  const collect = (config: object | undefined, handler: Handler | undefined): void => {
-    for (const { path, text } of textsOf(config ?? {}, []))
+  const collect = (config: Record<string, unknown> | undefined, handler: Handler | undefined): void => {
+    for (const { path, text } of textsOf(preparedBy(handler, config), []))
       for (const one of expressionsOf(handler, path, text)) {
         const name = one.kind === 'path' && one.root === 'secrets' ? one.keys[0] : undefined
         if (name !== undefined) names.add(name)
@@ -80,6 +81,24 @@ export function schemaReference({ handlerType, config }: PipelineStep): string |
   const [expression] = expressionsOf(handler, ['schemaId'], given)
   return expression?.kind === 'literal' ? String(expression.value) : undefined
 }
+
+const isOfItem = (expression: Expression): boolean =>
+  expression.kind === 'path' && expression.root === 'steps' && expression.keys[0] === ITEM
+
+/** The fields that a step names literally and that the schema must have, but has not. */
+export function missingFields(
+  { handlerType, config }: PipelineStep,
+  schema: { name: string; fields: readonly string[] },
+): { key: string; message: string }[] {
+  return (findHandler(handlerType)?.ownFields ?? []).flatMap((key) => {
+    const field = config?.[key]
+    if (typeof field !== 'string' || schema.fields.includes(field)) return []
+    const there = schema.fields.join(', ') || 'none'
+    return [{ key, message: `must be a field of the schema ${schema.name}, which has ${there}` }]
+  })
+}
+const preparedBy = (handler: Handler | undefined, config: Record<string, unknown> = {}): object =>
+  handler?.prepare?.(config) ?? config
 
 function problemOf(expression: Expression, before: ReadonlySet<string>): string | null {
   if (expression.kind !== 'path') return null
