@@ -1,6 +1,9 @@
 import type { AppError } from '../domain/errors.ts'
 import { isRecord } from '../domain/is-record.ts'
+import type { Arrival } from '../http/arrival.ts'
 import { CHARSET_FIELD } from './form-charset.ts'
+import type { ServeFile } from './serve-file.ts'
+import type { UploadedFile } from './uploaded-file.ts'
 
 /** The parsed body of a request. `form` values are texts, or lists of texts for a name that came more than once. */
 export type PipelineBody =
@@ -12,6 +15,9 @@ export type PipelineBody =
   | { kind: 'unsupported'; contentType: string }
   /** The content does not match its declared type. */
   | { kind: 'broken'; error: AppError }
+
+/** The schedule of a run, and when it fired it. contract 14.1. */
+export type PipelineSchedule = { id: string; name: string; firedAt: string }
 
 export type PipelineUser = { id: string; email: string; role: string }
 
@@ -32,7 +38,17 @@ export type PipelineInput = {
   body: PipelineBody
   /** The text of the body, for verifying signatures. Not stored, so post steps do not have it. */
   rawBody?: () => string
+  /** What is answered; without it nobody waits. Not stored. */
+  arrival?: Arrival
+  /** Scheme and host of what was answered, for post steps, which have no `arrival`. */
+  origin?: string
+  /** The file of the form, if a step takes one. Not stored. */
+  file?: UploadedFile
+  /** Answers with a file. Not stored. */
+  serveFile?: ServeFile
   user: PipelineUser | null
+  /** Null for every visitor. */
+  schedule?: PipelineSchedule
   project: Record<string, unknown>
   deployment: { owner: string; repo: string; commitSha: string; alias: string | null }
 }
@@ -52,7 +68,7 @@ function bodyValue(body: PipelineBody): unknown {
 
 /** `request` as expressions and functions see it. Body and headers are evaluated lazily. */
 export function requestView(input: PipelineInput): Record<string, unknown> {
-  const { method, path, query, params, ip, userAgent } = input
+  const { method, path, query, params, ip, userAgent, schedule = null } = input
   const view = {
     method,
     path,
@@ -63,6 +79,7 @@ export function requestView(input: PipelineInput): Record<string, unknown> {
     },
     ip,
     userAgent,
+    schedule,
     get body() {
       return bodyValue(input.body)
     },

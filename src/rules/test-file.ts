@@ -2,17 +2,25 @@ import type { Problem } from '../domain/file-problems.ts'
 import { isRecord } from '../domain/is-record.ts'
 import { isHeaderName, isHeaderValue } from '../domain/names.ts'
 import type { YamlFile } from '../domain/yaml-file.ts'
-import { anything, type Check, Checker, label, type Path, text } from './checks.ts'
+import { anything, type Check, Checker, label, type Path, text, wholeNumber } from './checks.ts'
+import { multipart, storedFiles } from './test-parts.ts'
+import { type StandIn, standIns } from './test-stand-ins.ts'
 
-/** One case of `*.rule.test.yaml`: a request to a fresh site with these rules, and the expected result. */
+/** One case of `*.rule.test.yaml`: a request, or the run of a schedule, to a fresh site with these rules, and the expected result. */
 export type RuleTest = {
   name: string
   line: number
   /** Records that exist before the request, by schema. */
   records: Record<string, Record<string, unknown>[]>
+  /** Files that exist before the request, by path; see `filesOf`. */
+  files: Record<string, unknown>
   secrets: Record<string, string>
+  /** What answers at addresses outside. */
+  outside: Record<string, StandIn>
   /** The signed-in user; `role` is their role on the project. */
   user: { email: string; role?: string; globalRole?: string } | null
+  /** The schedule whose run is tested, in place of a request. */
+  schedule: string | null
   request: {
     method?: string
     path?: string
@@ -20,6 +28,8 @@ export type RuleTest = {
     headers?: Record<string, string>
     json?: unknown
     form?: Record<string, unknown>
+    /** See `partsOf`. */
+    multipart?: Record<string, unknown>
     body?: string
   }
   expect: {
@@ -31,6 +41,10 @@ export type RuleTest = {
     records?: Record<string, number | unknown[]>
     /** The number of mails, or the contents of each, in order. Mails of post steps count too. */
     mails?: number | unknown[]
+    /** The number of files of the project. */
+    files?: number
+    /** There is a file with these; in `path` a `*` stands for anything. */
+    file?: { path?: string; size?: number; contentType?: string }
   }
 }
 
@@ -91,6 +105,7 @@ const REQUEST_KEYS = {
   headers,
   json: anything,
   form: map,
+  multipart,
   body: text(1_000_000),
 }
 const EXPECT_KEYS = {
@@ -100,7 +115,10 @@ const EXPECT_KEYS = {
   bodyContains: texts,
   records: foundRecords,
   mails: foundMails,
+  files: wholeNumber(0, Number.MAX_SAFE_INTEGER),
+  file: map,
 }
+const FILE_KEYS = { path: text(2000), size: wholeNumber(0, Number.MAX_SAFE_INTEGER), contentType: text(200) }
 const USER_KEYS = { email: text(200), role: text(20), globalRole: text(20) }
 
 export function readRuleTests(yaml: YamlFile): TestFile<RuleTest> {
@@ -114,28 +132,50 @@ export function readRuleTests(yaml: YamlFile): TestFile<RuleTest> {
         user: USER_KEYS,
       }))
         if (given[key] !== undefined && given[key] !== null) checker.object(given[key], [...path, key], keys)
+      if (typeof given['schedule'] === 'string' && given['request'] !== undefined)
+        checker.report(
+          [...path, 'request'],
+          `${label([...path, 'request'])}cannot stand beside schedule`,
+          'key',
+        )
       checkContent(given['request'], [...path, 'request'], checker)
+      if (isRecord(given['expect']) && given['expect']['file'] !== undefined)
+        checker.object(given['expect']['file'], [...path, 'expect', 'file'], FILE_KEYS)
       if (given['expect'] === undefined) checker.report(path, `${label(path)}expect is required`)
       if (isRecord(given['user']) && given['user']['email'] === undefined)
         checker.report([...path, 'user'], `${label([...path, 'user'])}email is required`)
       return {
         records: (given['records'] ?? {}) as RuleTest['records'],
+        files: (given['files'] ?? {}) as RuleTest['files'],
         secrets: (given['secrets'] ?? {}) as RuleTest['secrets'],
+        outside: (given['outside'] ?? {}) as RuleTest['outside'],
         user: (given['user'] ?? null) as RuleTest['user'],
+        schedule: (given['schedule'] ?? null) as RuleTest['schedule'],
         request: (given['request'] ?? {}) as RuleTest['request'],
         expect: (given['expect'] ?? {}) as RuleTest['expect'],
       }
     },
-    { records: storedRecords, secrets, user: anything, request: map, expect: map },
+    {
+      records: storedRecords,
+      files: storedFiles,
+      secrets,
+      outside: standIns,
+      user: anything,
+      schedule: text(100),
+      request: map,
+      expect: map,
+    },
   )
 }
 
+const CONTENTS = ['json', 'form', 'multipart', 'body']
+
 function checkContent(request: unknown, path: Path, checker: Checker): void {
-  const given = ['json', 'form', 'body'].filter((key) => isRecord(request) && request[key] !== undefined)
+  const given = CONTENTS.filter((key) => isRecord(request) && request[key] !== undefined)
   for (const key of given.slice(1))
     checker.report(
       [...path, key],
-      `${label([...path, key])}cannot be sent together with ${given[0]}: use one of json, form and body`,
+      `${label([...path, key])}cannot be sent together with ${given[0]}: use one of json, form, multipart and body`,
       'key',
     )
 }

@@ -5,10 +5,12 @@ import * as audit from '../db/schema-audit.ts'
 import * as cdn from '../db/schema-cdn.ts'
 import * as contents from '../db/schema-contents.ts'
 import * as domains from '../db/schema-domains.ts'
+import * as files from '../db/schema-files.ts'
 import * as machines from '../db/schema-machines.ts'
 import * as notices from '../db/schema-notices.ts'
 import * as records from '../db/schema-records.ts'
 import * as releases from '../db/schema-releases.ts'
+import * as schedules from '../db/schema-schedules.ts'
 import * as upkeep from '../db/schema-upkeep.ts'
 import * as webhooks from '../db/schema-webhooks.ts'
 
@@ -19,10 +21,12 @@ export const tables: { variable: string; table: SQLiteTable }[] = Object.entries
   ...cdn,
   ...contents,
   ...domains,
+  ...files,
   ...machines,
   ...notices,
   ...records,
   ...releases,
+  ...schedules,
   ...upkeep,
   ...webhooks,
 }).flatMap(([variable, table]) => (is(table, SQLiteTable) ? [{ variable, table }] : []))

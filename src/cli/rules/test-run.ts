@@ -8,6 +8,7 @@ import { grantRole } from '../../modules/members/permissions.ts'
 import { changeOwner, isOwner } from '../../modules/members/service.ts'
 import { listRecords } from '../../modules/records/manage.ts'
 import { createRecord } from '../../modules/records/service.ts'
+import { listSchedules } from '../../modules/schedules/service.ts'
 import { findSchemaOf } from '../../modules/schemas/service.ts'
 import { putSecret } from '../../modules/secrets/service.ts'
 import { changeUser, createAccount } from '../../modules/users/service.ts'
@@ -15,8 +16,12 @@ import { sandboxFor } from '../../pipelines/sandbox/sandbox-for.ts'
 import { waitForWork } from '../../pipelines/track-work.ts'
 import type { CompiledRule } from '../../rules/push.ts'
 import { type FunctionTest, mismatch, type RuleTest } from '../../rules/test-file.ts'
+import { answerSchedule } from '../../site/run-schedule.ts'
 import { addSite, type Lab, type LabRequest } from '../lab.ts'
 import type { LoadedSet } from './settings.ts'
+import { outboundWith } from './stand-in-outbound.ts'
+import { TestFailure } from './test-failure.ts'
+import { type BytesAt, formOf, judgeFiles, storeFiles } from './test-uploads.ts'
 
 /** From highest to lowest, as the message names them. */
 const ROLES = PROJECT_ROLES.toReversed()
@@ -29,31 +34,57 @@ export async function runRuleTest(
   { compiled }: LoadedSet,
   rule: CompiledRule,
   test: RuleTest,
+  bytesAt: BytesAt,
 ): Promise<string | null> {
+  const { outbound } = lab.ctx
+  lab.ctx.outbound = outboundWith(outbound, test.outside)
   try {
     siteCount += 1
-    const { projectId, host } = await addSite(lab, `site-${siteCount}`)
+    const repo = `site-${siteCount}`
+    const { projectId, host } = await addSite(lab, repo)
     await lab.api('PUT', `/api/proxy-rule-sets/project/${projectId}/sync`, compiled.push)
     const grant = operatorGrant(projectId)
     for (const [name, value] of Object.entries(test.secrets)) putSecret(lab.ctx, grant, name, String(value))
     for (const [schema, records] of Object.entries(test.records))
       for (const record of records) await createRecord(lab.ctx, schemaNamed(lab, projectId, schema), record)
-    const cookie = test.user === null ? null : await signIn(lab, projectId, test.user)
-    const { method, path, init } = requestOf(rule, test.request, cookie)
+    await storeFiles(lab, { id: projectId, repo }, test.files, bytesAt)
     const mails: unknown[] = []
     lab.onMail = (mail) => mails.push(mail)
-    const answer = await lab.fetch(host, method, path, init)
+    const answer =
+      test.schedule === null
+        ? await answerOf(lab, { projectId, host, bytesAt }, rule, test)
+        : await scheduledAnswer(lab, projectId, test.schedule)
     const failure = await judgeAnswer(answer, test.expect)
     await postStepsOf(lab)
     return (
       failure ??
       (await judgeRecords(lab, projectId, test.expect.records ?? {})) ??
+      judgeFiles(lab, projectId, test.expect) ??
       judgeMails(mails, test.expect.mails)
     )
   } catch (error) {
     if (error instanceof AppError || error instanceof TestFailure) return error.message
     throw error
+  } finally {
+    lab.ctx.outbound = outbound
   }
+}
+
+async function answerOf(
+  lab: Lab,
+  { projectId, host, bytesAt }: { projectId: string; host: string; bytesAt: BytesAt },
+  rule: CompiledRule,
+  test: RuleTest,
+): Promise<Response> {
+  const cookie = test.user === null ? null : await signIn(lab, projectId, test.user)
+  const { method, path, init } = requestOf(rule, test.request, cookie, bytesAt)
+  return lab.fetch(host, method, path, init)
+}
+
+async function scheduledAnswer({ ctx }: Lab, projectId: string, name: string): Promise<Response> {
+  const found = listSchedules(ctx, operatorGrant(projectId)).find((one) => one.name === name)
+  if (found === undefined) throw new TestFailure(`the set has no schedule ${name}`)
+  return (await answerSchedule(ctx, { id: found.id, firedAt: ctx.now() })).response
 }
 
 /** The same for one case of code: the sandbox is the server's own. */
@@ -75,8 +106,6 @@ export async function runFunctionTest(lab: Lab, code: string, test: FunctionTest
   if (!result.ok) return `${result.kind}: ${result.message}`
   return mismatch(test.returns ?? null, JSON.parse(result.json), 'the result')
 }
-
-class TestFailure extends Error {}
 
 function schemaNamed(lab: Lab, projectId: string, name: string) {
   const schema = findSchemaOf(lab.ctx, projectId, `$schema:${name}`)
@@ -129,6 +158,7 @@ function requestOf(
   rule: CompiledRule,
   request: RuleTest['request'],
   cookie: string | null,
+  bytesAt: BytesAt,
 ): { method: string; path: string; init: LabRequest } {
   const isPlain = !rule.pathPattern.includes('*')
   const path = request.path ?? (isPlain ? rule.pathPattern : null)
@@ -136,7 +166,7 @@ function requestOf(
   const search = new URLSearchParams(
     Object.entries(request.query ?? {}).map(([key, value]) => [key, String(value)]),
   ).toString()
-  const content = contentOf(request)
+  const content = contentOf(request, bytesAt)
   return {
     method: (request.method ?? rule.method ?? rule.methods?.[0] ?? 'GET').toUpperCase(),
     path: search === '' ? path : `${path}?${search}`,
@@ -153,7 +183,7 @@ function requestOf(
   }
 }
 
-function contentOf({ json, form, body }: RuleTest['request']): LabRequest {
+function contentOf({ json, form, multipart, body }: RuleTest['request'], bytesAt: BytesAt): LabRequest {
   if (json !== undefined)
     return { headers: { 'content-type': 'application/json' }, body: JSON.stringify(json) }
   if (form !== undefined) {
@@ -163,7 +193,7 @@ function contentOf({ json, form, body }: RuleTest['request']): LabRequest {
       body: new URLSearchParams(fields).toString(),
     }
   }
-  return { body }
+  return { body: multipart === undefined ? body : formOf(multipart, bytesAt) }
 }
 
 async function judgeAnswer(answer: Response, expected: RuleTest['expect']): Promise<string | null> {

@@ -74,6 +74,22 @@ export function createRecordJson(
   )
 }
 
+/**
+ * Stores a record in a transaction that is open: that of a file which the record describes. Leaves out what the schema lacks.
+ * 400, 409 and 413 as in `store.ts`.
+ */
+export function createRecordIn(
+  ctx: Context,
+  { id, projectId }: Schema,
+  input: Readonly<Record<string, unknown>>,
+): RecordView {
+  const now = findSchemaOf(ctx, projectId, id)
+  if (now === undefined) throw deletedMeanwhile()
+  const names = now.fields.map(({ name }) => name).filter((name) => Object.hasOwn(input, name))
+  const known = Object.fromEntries(names.map((name) => [name, input[name]]))
+  return insertChecked(ctx, ctx.db, now, convertedFor(now.fields, known))
+}
+
 /** `updated` ends before it passes 8 MiB, and is then `truncated`. contract 14.1. */
 type Updated = { count: number; updated: RecordView[]; truncated?: true }
 

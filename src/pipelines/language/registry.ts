@@ -1,15 +1,24 @@
 import type { Handler } from './handler.ts'
 import { aggregateHandler } from './handlers/aggregate.ts'
+import { aiHandler } from './handlers/ai.ts'
 import { dataCreateHandler } from './handlers/data-create.ts'
 import { dataDeleteHandler } from './handlers/data-delete.ts'
 import { dataQueryHandler } from './handlers/data-query.ts'
 import { dataUpdateHandler } from './handlers/data-update.ts'
 import { dataUpsertManyHandler } from './handlers/data-upsert-many.ts'
 import { emailHandler } from './handlers/email.ts'
+import { fileDeleteHandler } from './handlers/file-delete.ts'
+import { fileServeHandler } from './handlers/file-serve.ts'
+import { fileUploadHandler } from './handlers/file-upload.ts'
 import { formHandler } from './handlers/form.ts'
 import { functionHandler } from './handlers/function.ts'
 import { httpRequestHandler } from './handlers/http-request.ts'
+import { mcpHandler } from './handlers/mcp.ts'
+import { oauthProtectedResourceHandler } from './handlers/oauth-protected-resource.ts'
+import { presignedUploadHandler } from './handlers/presigned-upload.ts'
+import { registerUploadHandler } from './handlers/register-upload.ts'
 import { responseHandler } from './handlers/response.ts'
+import { signedUrlHandler } from './handlers/signed-url.ts'
 import { xmlFeedParseHandler } from './handlers/xml-feed-parse.ts'
 
 /**
@@ -29,6 +38,15 @@ const DECLARED = [
   xmlFeedParseHandler,
   emailHandler,
   responseHandler,
+  fileUploadHandler,
+  presignedUploadHandler,
+  registerUploadHandler,
+  fileServeHandler,
+  signedUrlHandler,
+  fileDeleteHandler,
+  aiHandler,
+  mcpHandler,
+  oauthProtectedResourceHandler,
 ] as const
 
 /** The preferred name of a handler. */
