@@ -22,6 +22,7 @@ import { rulePages } from './rules/rule-routes.ts'
 import { ruleSetPages } from './rules/rule-set-routes.ts'
 import { ruleTestPages } from './rules/rule-test-routes.ts'
 import { runsPages } from './rules/run-routes.ts'
+import { schedulePages } from './schedules/routes.ts'
 import { webhookPages } from './webhooks/routes.ts'
 import { keyPages } from './workspace/key-routes.ts'
 import { operationsPages } from './workspace/operations-routes.ts'
@@ -50,6 +51,7 @@ export const adminPages = (ctx: Context, explainer: Explainer) =>
     .use(filePages(ctx))
     .use(peoplePages(ctx))
     .use(settingsPages(ctx))
+    .use(schedulePages(ctx))
     .use(retentionPages(ctx))
     .use(releasePages(ctx))
     .use(operationsPages(ctx, explainer))

@@ -8,6 +8,7 @@ export const HELP_TOPICS = [
   'aliases',
   'domains',
   'rules',
+  'schedules',
   'data',
   'files',
   'people',

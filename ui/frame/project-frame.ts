@@ -14,6 +14,7 @@ type ProjectTab =
   | 'deployments'
   | 'aliases'
   | 'rules'
+  | 'schedules'
   | 'domains'
   | 'data'
   | 'files'
@@ -103,7 +104,13 @@ const GROUPS: readonly Group[] = [
       { tab: 'domains', label: 'Domains', path: '/domains' },
     ],
   },
-  { label: 'Rules', pages: [{ tab: 'rules', label: 'Rules', path: '/rules' }] },
+  {
+    label: 'Rules',
+    pages: [
+      { tab: 'rules', label: 'Rules', path: '/rules' },
+      { tab: 'schedules', label: 'Schedules', path: '/schedules' },
+    ],
+  },
   {
     label: 'Data',
     pages: [

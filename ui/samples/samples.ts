@@ -25,6 +25,7 @@ import { operationsSamples } from './samples-operations.ts'
 import { peopleSamples } from './samples-people.ts'
 import { projectSamples } from './samples-project.ts'
 import { rulesSamples } from './samples-rules.ts'
+import { scheduleSamples } from './samples-schedules.ts'
 import { workspaceSamples } from './samples-workspace.ts'
 
 const admin: PageUser = { email: 'ada@example.com', role: 'admin' }
@@ -261,6 +262,7 @@ export const samples: readonly Sample[] = [
   ...projectSamples,
   ...domainSamples,
   ...rulesSamples,
+  ...scheduleSamples,
   ...dataSamples,
   ...fileSamples,
   ...peopleSamples,
