@@ -1,4 +1,5 @@
 import { integer, primaryKey, real, sqliteTable, text, unique } from 'drizzle-orm/sqlite-core'
+import type { RunTrigger } from '../domain/run-trigger.ts'
 
 /** The tables of schemas, records and runs of pipelines. */
 
@@ -53,9 +54,17 @@ export const pipelineRuns = sqliteTable(
     steps: text('steps'),
     startedAt: integer('started_at').notNull(),
     namesSecret: integer('names_secret', { mode: 'boolean' }).notNull().default(true),
+    trigger: text('triggered_by').$type<RunTrigger>().notNull().default('request'),
+    scheduleId: text('schedule_id'),
   },
   (table) => [primaryKey({ columns: [table.projectId, table.id] })],
 )
+
+export const modelTokens = sqliteTable('model_tokens', {
+  projectId: text('project_id').primaryKey(),
+  day: integer('day').notNull(),
+  tokens: integer('tokens').notNull(),
+})
 
 export const postSteps = sqliteTable('post_steps', {
   id: text('id').primaryKey(),

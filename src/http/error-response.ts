@@ -18,7 +18,11 @@ export function errorResponse(failure: AppError): Response {
  * Turns a thrown value into an error that may be shown. Unexpected errors are logged here, once, and shown as internal
  * errors.
  */
-export function toAppError(ctx: Pick<Context, 'log'>, error: unknown, request: Request): AppError {
+export function toAppError(
+  ctx: Pick<Context, 'log'>,
+  error: unknown,
+  request: Pick<Request, 'method' | 'url'>,
+): AppError {
   const known = knownFailure(error)
   const failure =
     known ??
@@ -28,7 +32,11 @@ export function toAppError(ctx: Pick<Context, 'log'>, error: unknown, request: R
 }
 
 /** A refusal while there is too much to do is no fault, and there may be thousands of them. */
-function logFailure({ log }: Pick<Context, 'log'>, failure: AppError, { method, url }: Request): void {
+function logFailure(
+  { log }: Pick<Context, 'log'>,
+  failure: AppError,
+  { method, url }: Pick<Request, 'method' | 'url'>,
+): void {
   const about = { method, path: loggedPath(new URL(url).pathname), status: failure.status }
   const isBusy = failure.kind === 'unavailable' && failure.cause === undefined
   if (isBusy) log.warn('request refused', { ...about, reason: failure.message })

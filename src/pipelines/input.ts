@@ -16,6 +16,9 @@ export type PipelineBody =
   /** The content does not match its declared type. */
   | { kind: 'broken'; error: AppError }
 
+/** The schedule of a run, and when it fired it. contract 14.1. */
+export type PipelineSchedule = { id: string; name: string; firedAt: string }
+
 export type PipelineUser = { id: string; email: string; role: string }
 
 /** The input of a run. All of it is JSON, so that it can be stored for later. */
@@ -44,6 +47,8 @@ export type PipelineInput = {
   /** Answers with a file. Not stored. */
   serveFile?: ServeFile
   user: PipelineUser | null
+  /** Null for every visitor. */
+  schedule?: PipelineSchedule
   project: Record<string, unknown>
   deployment: { owner: string; repo: string; commitSha: string; alias: string | null }
 }
@@ -63,7 +68,7 @@ function bodyValue(body: PipelineBody): unknown {
 
 /** `request` as expressions and functions see it. Body and headers are evaluated lazily. */
 export function requestView(input: PipelineInput): Record<string, unknown> {
-  const { method, path, query, params, ip, userAgent } = input
+  const { method, path, query, params, ip, userAgent, schedule = null } = input
   const view = {
     method,
     path,
@@ -74,6 +79,7 @@ export function requestView(input: PipelineInput): Record<string, unknown> {
     },
     ip,
     userAgent,
+    schedule,
     get body() {
       return bodyValue(input.body)
     },

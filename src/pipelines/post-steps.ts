@@ -98,6 +98,8 @@ async function perform(ctx: Context, id: string, { rule, input, outputs }: Work)
         failedStep: step,
         error: message,
         steps: null,
+        trigger: input.schedule === undefined ? 'request' : 'schedule',
+        scheduleId: input.schedule?.id ?? null,
       })
     }
     await remove(ctx, id)

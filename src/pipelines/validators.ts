@@ -32,6 +32,15 @@ export function checkAuthAgain(ctx: Context, rule: PipelineRule, caller: Caller)
     if (numbered[1].type !== 'rate_limit') checkValidator(ctx, rule, caller, numbered)
 }
 
+/** Of a run that nobody asked for: what cannot be checked refuses it, and no limit counts it. */
+export function checkWithoutVisitor(ctx: Context, rule: PipelineRule): void {
+  const caller: Caller = { actor: { kind: 'anonymous', ip: '' }, site: null, refused: null }
+  for (const [index, validator] of (rule.pipelineConfig.validators ?? []).entries()) {
+    if (validator.type === 'rate_limit') requireReadable(validator)
+    else checkValidator(ctx, rule, caller, [index, validator])
+  }
+}
+
 /** What asks to pass a validator. `name`: the validator's own among all of the project. */
 type Asked = { ctx: Context; rule: PipelineRule; caller: Caller; name: string }
 
@@ -45,8 +54,15 @@ function checkValidator(
   ctx: Context,
   rule: PipelineRule,
   caller: Caller,
-  [index, { type, config = {}, ...rest }]: [number, PipelineValidator],
+  [index, validator]: [number, PipelineValidator],
 ): void {
+  requireReadable(validator)
+  const { type, config = {} } = validator
+  if (isValidatorType(type)) check(type, { ctx, rule, caller, name: `${rule.id} ${index}` }, config)
+}
+
+/** Throws 501 for what this version does not know. */
+function requireReadable({ type, config = {}, ...rest }: PipelineValidator): void {
   const known: object = isValidatorType(type) ? VALIDATOR_CONFIGS[type].properties : config
   const [unknown] = [...Object.keys(rest), ...Object.keys(config).filter((key) => !Object.hasOwn(known, key))]
   if (unknown !== undefined)
@@ -54,16 +70,12 @@ function checkValidator(
       'not_implemented',
       `This server does not know the key ${unknown} of the validator ${type}`,
     )
-  const isChecked =
-    isValidatorType(type) && check(type, { ctx, rule, caller, name: `${rule.id} ${index}` }, config)
-  if (!isChecked) throw new AppError('not_implemented', `This server cannot check the validator ${type}`)
+  if (!isValidatorType(type) || !isConfigOf(type, config))
+    throw new AppError('not_implemented', `This server cannot check the validator ${type}`)
 }
 
-/** False if the configuration cannot be read. */
-function check<T extends ValidatorType>(type: T, asked: Asked, config: unknown): boolean {
-  if (!isConfigOf(type, config)) return false
-  CHECKS[type](asked, config)
-  return true
+function check<T extends ValidatorType>(type: T, asked: Asked, config: unknown): void {
+  if (isConfigOf(type, config)) CHECKS[type](asked, config)
 }
 
 const isConfigOf = <T extends ValidatorType>(type: T, config: unknown): config is ValidatorConfig<T> =>

@@ -23,6 +23,7 @@ const OF_A_PROJECT: readonly string[] = [
     'entryId',
   ],
   ...['ruleId', 'ruleSetId', 'revisionId', 'schemaId', 'recordId', 'runId', 'repo', 'hookId', 'deliveryId'],
+  ...['scheduleId', 'pipelineId'],
 ]
 
 /** Ids in bodies and queries that the access table does not need. */
@@ -35,6 +36,10 @@ const MORE: [route: string, content: Content][] = [
   ['GET /api/logs', { query: 'projectId={projectId}' }],
   ['POST /api/aliases', { json: { projectId: '{projectId}', name: 'x', deploymentId: '{deploymentId}' } }],
   ['PATCH /api/aliases/:aliasId', { json: { deploymentId: '{deploymentId}' } }],
+  [
+    'POST /api/projects/:projectId/schedules',
+    { json: { name: 'x', cron: '@daily', ruleId: '{pipelineId}' } },
+  ],
   ['PUT /api/proxy-rules/project/:projectId/reorder', { json: { ruleIds: ['{ruleId}'] } }],
   [
     'POST /api/deployments/manifest',

@@ -39,6 +39,18 @@ const CHANGES: [route: string, actions: string[], content?: Content][] = [
   ['DELETE /api/projects/:projectId/invitations/:invitationId', ['invitation.revoke']],
   ['PUT /api/projects/:projectId/secrets/:secretName', ['secret.put'], { json: { value: 'x' } }],
   ['DELETE /api/projects/:projectId/secrets/:secretName', ['secret.delete']],
+  [
+    'POST /api/projects/:projectId/schedules',
+    ['schedule.create'],
+    { json: { name: 'new', cron: '@hourly', ruleId: '{pipelineId}' } },
+  ],
+  [
+    'PATCH /api/projects/:projectId/schedules/:scheduleId',
+    ['schedule.change'],
+    { json: { isEnabled: false } },
+  ],
+  ['DELETE /api/projects/:projectId/schedules/:scheduleId', ['schedule.delete']],
+  ['POST /api/projects/:projectId/schedules/:scheduleId/run', ['schedule.run']],
   ['POST /api/schemas', ['schema.create'], { json: { projectId: '{projectId}', name: 'more', fields: [] } }],
   ['PATCH /api/schemas/:schemaId', ['schema.change'], { json: { name: 'renamed' } }],
   ['DELETE /api/schemas/:schemaId', ['schema.delete']],
@@ -79,6 +91,8 @@ const CHANGES: [route: string, actions: string[], content?: Content][] = [
   ['PUT /api/projects/:projectId/release-checks', ['release_checks.set'], { json: {} }],
   ['DELETE /api/projects/:projectId/release-checks', ['release_checks.delete']],
   ['PUT /api/projects/:projectId/quota', ['quota.change'], { json: { files: 5 } }],
+  ['DELETE /api/projects/:projectId/files/:fileId', ['file.delete']],
+  ['DELETE /api/projects/:projectId/files', ['file.delete'], { query: 'prefix=pictures' }],
   [
     'POST /api/webhooks',
     ['webhook.create'],

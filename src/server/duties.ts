@@ -1,7 +1,10 @@
 import type { Context } from '../context.ts'
 import { checkpointApart, keepCheckpointed } from '../db/checkpoint.ts'
 import { watchOtherWriters } from '../db/generation.ts'
+import { scheduleDuty } from '../modules/schedules/duty.ts'
+import { startSchedules } from '../modules/schedules/start.ts'
 import { keepReserve, type Reserve } from '../platform/reserve.ts'
+import { performer } from './perform-schedules.ts'
 
 /** Background work waits until the first visitors have been served. */
 const UPKEEP_DELAY_MS = 5_000
@@ -13,6 +16,8 @@ const UPKEEP_DELAY_MS = 5_000
 export async function startDuties(ctx: Context): Promise<() => Promise<void>> {
   const reserve = reserveFor(ctx)
   ctx.db.reserve = reserve
+  scheduleDuty(ctx).perform = performer(ctx)
+  const stopSchedules = await startSchedules(ctx)
   const stopUpkeep = upkeepAfter(UPKEEP_DELAY_MS, ctx)
   const stopPurging = await purging(ctx)
   const stopWatching = watchOtherWriters(ctx.db)
@@ -20,7 +25,7 @@ export async function startDuties(ctx: Context): Promise<() => Promise<void>> {
   const failed = (error: unknown) => ctx.log.error('some work could not be stopped', { error })
   return async () => {
     stopWatching()
-    const ends = [stopUpkeep(), stopPurging(), stopCheckpoints(), reserve.stop()]
+    const ends = [stopSchedules(), stopUpkeep(), stopPurging(), stopCheckpoints(), reserve.stop()]
     await Promise.all(ends.map((end) => end.catch(failed)))
   }
 }

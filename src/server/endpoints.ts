@@ -37,6 +37,7 @@ import { deploymentUploadRoutes } from '../modules/deployments/upload/routes.ts'
 import { domainRoutes } from '../modules/domains/routes.ts'
 import { explainRoutes } from '../modules/explain/routes.ts'
 import type { Explainer } from '../modules/explain/service.ts'
+import { fileRoutes } from '../modules/files/routes.ts'
 import { groupMemberRoutes, groupRoutes } from '../modules/groups/routes.ts'
 import { healthRoutes } from '../modules/health/routes.ts'
 import { invitationRoutes, projectInvitationRoutes } from '../modules/invitations/routes.ts'
@@ -56,6 +57,8 @@ import { retentionRoutes } from '../modules/retention/routes.ts'
 import { ruleSetHistoryRoutes, ruleSetRoutes } from '../modules/rule-sets/routes.ts'
 import { ruleTextRoutes } from '../modules/rule-texts/routes.ts'
 import { runRoutes } from '../modules/runs/routes.ts'
+import { scheduleDuty } from '../modules/schedules/duty.ts'
+import { scheduleRoutes } from '../modules/schedules/routes.ts'
 import { schemaRoutes } from '../modules/schemas/routes.ts'
 import { secretRoutes } from '../modules/secrets/routes.ts'
 import { settingsRoutes } from '../modules/settings/routes.ts'
@@ -68,7 +71,9 @@ import { ruleTexts } from '../rules/rule-texts.ts'
 import { askableAlias, askableHost } from '../site/askable-site.ts'
 import { explain, projectOfUrl } from '../site/explain.ts'
 import { serveContent } from '../site/serve-content.ts'
+import { serveDownload } from '../site/serve-stored-file.ts'
 import { type ApiDoor, createApiDoor } from './api-door.ts'
+import { performer } from './perform-schedules.ts'
 import type { Endpoints } from './route-request.ts'
 
 const loadPipelineSchemas = async () =>
@@ -80,6 +85,7 @@ export function createEndpoints(ctx: Context): Endpoints {
   const api: ApiDoor = createApiDoor(ctx, withExplorer(routes, loadPipelineSchemas))
   const site = { pages: pagesOf(ctx), isApiRoute: api.isApiRoute }
   siteEngine(ctx).shownBy = (alias) => askableAlias(ctx, site, alias)
+  scheduleDuty(ctx).perform = performer(ctx)
   siteEngine(ctx).shownAt = (host) => askableHost(ctx, site, host)
   const adminPages = createPages(ctx, explainerOf(ctx, api.isApiRoute))
   return {
@@ -198,9 +204,16 @@ const allRoutes = (ctx: Context, isApiRoute: (path: string) => boolean): AnyElys
     .use(quotaRoutes(ctx))
     .use(projectWebhookRoutes(ctx))
     .use(publishingRoutes(ctx))
+    .use(pipelineRoutes(ctx))
+
+/** What pipelines store, what they did, and when they run by themselves. */
+const pipelineRoutes = (ctx: Context): AnyElysia =>
+  (new Elysia() as AnyElysia)
     .use(schemaRoutes(ctx))
     .use(recordRoutes(ctx))
+    .use(fileRoutes(ctx, serveDownload))
     .use(runRoutes(ctx))
+    .use(scheduleRoutes(ctx))
 
 /** What is published, and where it is shown. */
 const publishingRoutes = (ctx: Context): AnyElysia =>

@@ -41,6 +41,13 @@ import {
   rollbackRuleSet,
   ruleSetsOfAlias,
 } from '../modules/rule-sets/service.ts'
+import {
+  changeSchedule,
+  createSchedule,
+  deleteSchedule,
+  getSchedule,
+  runScheduleNow,
+} from '../modules/schedules/service.ts'
 import { changeSchema, deleteSchema, getSchema } from '../modules/schemas/service.ts'
 import { deleteTraffic, findSplit, setTraffic } from '../modules/traffic/service.ts'
 import { createWorld, type World } from '../testing/access-world.ts'
@@ -59,7 +66,7 @@ afterAll(() => world.close())
 type Ids = { [K in (typeof NAMES)[number]]: string }
 const NAMES = [
   ...(['projectId', 'deploymentId', 'aliasId', 'assetId', 'domainId', 'ruleId', 'ruleSetId'] as const),
-  ...(['revisionId', 'schemaId', 'recordId'] as const),
+  ...(['revisionId', 'schemaId', 'recordId', 'scheduleId', 'pipelineId'] as const),
 ]
 const pick = (from: Record<string, string>): Ids =>
   Object.fromEntries(NAMES.map((name) => [name, from[name] ?? ''])) as Ids
@@ -94,6 +101,7 @@ const READS: Record<string, Service> = {
   ruleSetsOfAlias: (ctx, grant, { aliasId }) => ruleSetsOfAlias(ctx, grant, aliasId),
   getSchema: (ctx, grant, { schemaId }) => getSchema(ctx, grant, schemaId),
   usageOf: (ctx, grant, { schemaId }) => usageOf(ctx, grant, schemaId),
+  getSchedule: (ctx, grant, { scheduleId }) => getSchedule(ctx, grant, scheduleId),
   listRecords: (ctx, grant, { schemaId }) => listRecords(ctx, grant, schemaId, {}, []),
   getRecord: (ctx, grant, { schemaId, recordId }) => getRecord(ctx, grant, schemaId, recordId),
   exportRecords: (ctx, grant, { schemaId }) => exportRecords(ctx, grant, schemaId, { format: 'json' }, []),
@@ -119,6 +127,12 @@ const WRITES: Record<string, Service> = {
   deleteRuleSet: (ctx, grant, { ruleSetId }) => deleteRuleSet(ctx, grant, ruleSetId),
   rollbackRuleSet: (ctx, grant, ids) => rollbackRuleSet(ctx, grant, ids.ruleSetId, ids.revisionId),
   placeRuleSets: (ctx, grant, { aliasId }) => placeRuleSets(ctx, grant, aliasId, []),
+  createSchedule: (ctx, grant, { pipelineId: ruleId }) =>
+    createSchedule(ctx, grant, { name: 'new', cron: '@daily', ruleId }),
+  changeSchedule: (ctx, grant, { scheduleId }) =>
+    changeSchedule(ctx, grant, scheduleId, { isEnabled: false }),
+  runScheduleNow: (ctx, grant, { scheduleId }) => runScheduleNow(ctx, grant, scheduleId),
+  deleteSchedule: (ctx, grant, { scheduleId }) => deleteSchedule(ctx, grant, scheduleId),
   changeSchema: (ctx, grant, { schemaId }) => changeSchema(ctx, grant, schemaId, { name: 'x' }),
   deleteSchema: (ctx, grant, { schemaId }) => deleteSchema(ctx, grant, schemaId),
   addRecord: (ctx, grant, { schemaId }) => addRecord(ctx, grant, schemaId, {}),

@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts'
+import { attachmentNamed } from '../domain/content-disposition.ts'
 import { UNKNOWN_TRAITS } from '../domain/content-traits.ts'
 import {
   contentTypeOf,
@@ -11,13 +12,27 @@ import {
 import { AppError } from '../domain/errors.ts'
 import { typeOfExtension } from '../domain/extension-types.ts'
 import { type KnownBlob, traitsOfBlob } from '../modules/deployments/traits.ts'
-import { findPlace, type StoredFile } from '../modules/files/service.ts'
+import { downloadName } from '../modules/files/keys.ts'
+import { findPlace, type ServeDownload, type StoredFile } from '../modules/files/service.ts'
 import { withContents } from '../platform/blob-store.ts'
 import { LARGEST_KEPT } from './body-cache.ts'
 import { serveContent } from './serve-content.ts'
 
-/** `cacheControl` as it is sent. Without `disposition` a browser shows the file. */
-export type FileServing = { cacheControl: string; allowScripts?: boolean; disposition?: string }
+/** `cacheControl` as it is sent. Without `disposition` a browser shows the file. `isSandboxed`: whatever its type. */
+export type FileServing = {
+  cacheControl: string
+  allowScripts?: boolean
+  disposition?: string
+  isSandboxed?: boolean
+}
+
+/** A file for members of the project: a download in which nothing runs. contract 14.2. */
+export const serveDownload: ServeDownload = (ctx, request, file) =>
+  serveStoredFile(ctx, request, file, {
+    cacheControl: 'private, no-store',
+    disposition: attachmentNamed(downloadName(file.path)),
+    isSandboxed: true,
+  })
 
 /**
  * Serves a file of a project, which anybody may have written: what a browser would run as a page is sandboxed, scripts are text
@@ -46,7 +61,7 @@ const SANDBOX = 'sandbox'
 const SANDBOX_WITH_SCRIPTS = 'sandbox allow-scripts allow-forms allow-popups allow-downloads'
 
 function headersOf(ctx: Context, file: StoredFile, blob: KnownBlob, serving: FileServing): Headers {
-  const { cacheControl, allowScripts = false, disposition } = serving
+  const { cacheControl, allowScripts = false, disposition, isSandboxed = false } = serving
   const type = shownType(ctx, file, blob)
   const isActive = runsAsPage(type) || isScript(type)
   const headers = new Headers({
@@ -55,7 +70,7 @@ function headersOf(ctx: Context, file: StoredFile, blob: KnownBlob, serving: Fil
     'x-content-type-options': 'nosniff',
   })
   if (isActive && allowScripts) headers.set('content-security-policy', SANDBOX_WITH_SCRIPTS)
-  else if (runsAsPage(type)) headers.set('content-security-policy', SANDBOX)
+  else if (isSandboxed || runsAsPage(type)) headers.set('content-security-policy', SANDBOX)
   if (cacheControl.startsWith('private')) headers.set('vary', 'Cookie')
   if (disposition !== undefined) headers.set('content-disposition', disposition)
   // Otherwise the runtime adds one, with the stored file's name, when it sends from disk.

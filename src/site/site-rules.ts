@@ -87,7 +87,7 @@ function compile(ctx: Context, record: RuleRecord, level: SiteRule['level']): Si
     target: proxyType === 'external_proxy' ? targetOf(targetUrl) : null,
     redirect: proxyType === 'redirect' ? readRedirectRule(record) : null,
     pipeline: () => {
-      pipeline ??= pipelineOf(record)
+      pipeline ??= pipelineRuleOf(record)
       return pipeline
     },
     headerConfig: () => {
@@ -107,14 +107,14 @@ export function targetAt(url: URL): RuleTarget {
 }
 
 /** The configuration was validated when it was saved, but possibly by another version. */
-function pipelineOf({
+export function pipelineRuleOf({
   id,
   projectId,
   pathPattern,
   method,
   pipelineConfig,
   debugEnabled,
-}: RuleRecord): PipelineRule {
+}: Omit<RuleRecord, 'origin'>): PipelineRule {
   const config = JSON.parse(pipelineConfig ?? '{"steps":[]}') as PipelineConfig
   return { id, projectId, pathPattern, method, pipelineConfig: config, debugEnabled }
 }

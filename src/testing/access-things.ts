@@ -25,6 +25,8 @@ export function addThings(app: TestApp, site: SeededSite): Record<string, string
   addEntry(app, run, ids)
   addRules(run, ids)
   addRecords(run, ids)
+  addFiles(run, ids)
+  addSchedule(run, ids)
   return { ...ids, ...addHooks(app, site.projectId, site.repo) }
 }
 
@@ -56,8 +58,12 @@ function newIds({ ctx }: TestApp) {
     schemaId: id(),
     recordId: id(),
     runId: id(),
+    fileId: id(),
+    otherFileId: id(),
     previewId: id(),
     entryId: id(),
+    pipelineId: id(),
+    scheduleId: id(),
   }
 }
 
@@ -148,6 +154,21 @@ function addRules(run: Run, { projectId, repo, ruleId, ruleSetId, revisionId, do
   )
 }
 
+/** Two, since one may be deleted before its folder is. They have the content of the project's site. */
+function addFiles(run: Run, { projectId, repo, fileId, otherFileId, assetId }: Ids): void {
+  for (const [id, name] of [
+    [fileId, `secret of ${repo}`],
+    [otherFileId, 'other'],
+  ] as const)
+    run(
+      `INSERT INTO project_files SELECT ?, ?, ?, blob_id, size_bytes, 'text/plain', 1, 0, 0 FROM assets WHERE id = ?`,
+      id,
+      projectId,
+      `pictures/${name}`,
+      assetId,
+    )
+}
+
 function addRecords(run: Run, { projectId, repo, ruleId, schemaId, recordId, runId }: Ids): void {
   const fields = JSON.stringify([{ name: 'note', type: 'string', required: false, unique: false }])
   const note = JSON.stringify({ note: `secret of ${repo}` })
@@ -159,10 +180,33 @@ function addRecords(run: Run, { projectId, repo, ruleId, schemaId, recordId, run
     note,
   )
   run(
-    "INSERT INTO pipeline_runs VALUES (?, ?, ?, NULL, 'steps', '/x', 'GET', ?, 200, 1, NULL, NULL, NULL, 0, 0)",
+    `INSERT INTO pipeline_runs (project_id, id, rule_id, phase, path_pattern, method, path, status, duration_ms, started_at,
+      names_secret) VALUES (?, ?, ?, 'steps', '/x', 'GET', ?, 200, 1, 0, 0)`,
     projectId,
     runId,
     ruleId,
     `/secret of ${repo}`,
+  )
+}
+
+/** Of a pipeline of the rule set. */
+function addSchedule(run: Run, { projectId, repo, ruleSetId, pipelineId, scheduleId }: Ids): void {
+  run(
+    `INSERT INTO proxy_rules (id, project_id, rule_set_id, path_pattern, method, proxy_type, target_url, strip_prefix,
+      rule_order, timeout_ms, preserve_host, forward_cookies, is_enabled, debug_enabled, pipeline_config, created_at, updated_at)
+     VALUES (?, ?, ?, '/api/refresh', 'POST', 'pipeline', '', 1, 0, 30000, 0, 0, 1, 0, '{"steps":[]}', 0, 0)`,
+    pipelineId,
+    projectId,
+    ruleSetId,
+  )
+  run(
+    `INSERT INTO schedules (id, project_id, rule_set_id, rule_id, method, name, cron, timezone, is_enabled, catch_up,
+      description, is_pushed, created_at, updated_at)
+     VALUES (?, ?, ?, ?, 'POST', 'refresh', '@daily', 'UTC', 1, 'none', ?, 0, 0, 0)`,
+    scheduleId,
+    projectId,
+    ruleSetId,
+    pipelineId,
+    `secret of ${repo}`,
   )
 }

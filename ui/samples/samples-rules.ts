@@ -158,6 +158,8 @@ const run: RunView = {
     },
   ],
   startedAt: at,
+  trigger: 'request',
+  scheduleId: null,
 }
 const refused = { ...run, id: 'n2', status: 400, failedStep: 'form', error: 'text is required', steps: null }
 const late = {

@@ -45,6 +45,10 @@ export function cleanName(original: string): string {
   return clean === '' ? 'file' : clean
 }
 
+/** The name of a file for people: the last segment, without the id of a new path. */
+export const downloadName = (path: string): string =>
+  path.slice(path.lastIndexOf('/') + 1).replace(/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}-(?=.)/, '')
+
 type NewFile = { subDir: string; originalName: string; dateBucket: boolean }
 
 /** A path that no file has; `filename` is the clean name without the id. */

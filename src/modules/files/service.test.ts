@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { bytesOf } from '../../testing/put-file.ts'
 import { SEED_OWNER } from '../../testing/seed.ts'
 import { findProblems } from '../deployments/check.ts'
 import { collectGarbage, GRACE_MS, sweepStore } from '../deployments/collect.ts'
-import { bytesOf, type FilesWorld, filesWorld } from './files.fixture.ts'
+import { type FilesWorld, filesWorld } from './files.fixture.ts'
 import { totalsOf } from './queries.ts'
 import { deleteFiles, findFile, keepFile, registerFile, stageFile } from './service.ts'
 
@@ -128,6 +129,19 @@ async function admin(): Promise<string> {
   await world.app.addUser('root@example.com', 'admin')
   return 'root@example.com'
 }
+
+test('below the floor of the disk nothing is stored', async () => {
+  const full = await filesWorld({ MIN_FREE_DISK: '1000t' })
+  try {
+    const body = bytesOf('x')
+    await expect(stageFile(full.app.ctx, full.projectId, body, { maxBytes: 1 })).rejects.toMatchObject({
+      status: 507,
+      code: 'DISK_LOW',
+    })
+  } finally {
+    full.close()
+  }
+})
 
 test('a folder goes with what is in it, and nothing that begins like it', async () => {
   const { ctx } = world.app

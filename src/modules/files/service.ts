@@ -32,6 +32,9 @@ export { fileTooLarge, type StagedFile, stageFile } from './stage.ts'
 
 /** The files of a project, which the handlers of pipelines, both addresses, the API and the admin go through. contract 14.2. */
 
+/** Sends the bytes as a download in which nothing runs: by the site engine, which lower layers do not import. */
+export type ServeDownload = (ctx: Context, request: Request, file: StoredFile) => Response | Promise<Response>
+
 type NewFile = { projectId: string; path: string; contentType: string; isRegistered: boolean }
 
 /**

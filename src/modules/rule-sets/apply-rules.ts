@@ -18,12 +18,14 @@ import { identityOf, type RuleDraft } from './push.ts'
 import type { RuleSetRow } from './queries.ts'
 import { nameOf } from './rule-name.ts'
 
-type ApplyOptions = {
+export type ApplyOptions = {
   prune: boolean
   /** Those who may not see the stored values may not send them to another target. contract §4. */
   maySeeValues: boolean
   /** The secrets that rules of this push may not use. contract 12.8. */
   beyond: ReadonlySet<string>
+  /** With the rules that stay, before the others go. */
+  beforePrune?: (kept: RuleRow[]) => void
 }
 
 /** Changes the rules of the set to match the drafts. Unchanged rules are not written. */
@@ -49,6 +51,8 @@ export function applyRules(
   for (const draft of drafts) {
     applied[writeRule(writing, draft, stored.take(draft))].push(appliedRule(draft))
   }
+  const goesAway = new Set(options.prune ? [...stored.left].map(({ id }) => id) : [])
+  options.beforePrune?.(listSetRules(tx, set.id).filter(({ id }) => !goesAway.has(id)))
   for (const row of stored.left) {
     if (options.prune) deleteRuleRow(tx, row.id)
     applied[options.prune ? 'deleted' : 'pruneCandidates'].push(appliedRule(row))

@@ -2,11 +2,13 @@ import { type Static, t } from 'elysia'
 import { MAX_DESCRIPTION } from '../../domain/description.ts'
 import { AppError, type ErrorDetail } from '../../domain/errors.ts'
 import { isRecord } from '../../domain/is-record.ts'
+import { MAX_SCHEDULES } from '../../domain/schedule.ts'
 import type { InputOf } from '../../http/input-of.ts'
 import { orNull } from '../../http/or-null.ts'
 import { wholeNumber } from '../../http/whole-number.ts'
 import { actorView } from '../aliases/model.ts'
 import { newRuleBody, refuseShapelessRule, ruleView } from '../proxy-rules/model.ts'
+import { appliedSchedules, exportedSchedule, pushedSchedule } from '../schedules/model.ts'
 
 const text = orNull(t.String())
 const note = t.Optional(
@@ -50,6 +52,8 @@ const pushedSchema = t.Object({
 })
 export type PushedSchema = InputOf<typeof pushedSchema>
 
+const SCHEDULE_LIST = `A list of at most ${MAX_SCHEDULES} schedules`
+const SCHEDULE = 'A schedule is an object with name, cron and rule'
 const RULE_SET = 'An object with name, and description and environment if there are any'
 const RULES = 'A list of at most 5000 rules'
 const RULE = 'A rule is an object with pathPattern, and with targetUrl or pipelineConfig'
@@ -68,6 +72,7 @@ export const syncBody = t.Object({
   ruleSet: t.Object({ name, description, environment: note }),
   rules: t.Array(pushedRule, { maxItems: 5000, error: RULES }),
   schemas: t.Optional(t.Array(pushedSchema, { maxItems: 500, error: SCHEMAS })),
+  schedules: t.Optional(t.Array(pushedSchedule, { maxItems: MAX_SCHEDULES, error: SCHEDULE_LIST })),
   options: t.Optional(t.Object({ prune: flag, dryRun: flag, strictSchemas: flag }, { error: OPTIONS })),
   source: t.Optional(t.Union([source, t.Null()], { error: SOURCE })),
 })
@@ -79,11 +84,12 @@ export type Push = InputOf<typeof syncBody>
  */
 export function refuseShapelessPush({ body }: { body: unknown }): void {
   if (!isRecord(body)) return
-  const { ruleSet, rules, schemas, options, source } = body
+  const { ruleSet, rules, schemas, schedules, options, source } = body
   const flaws = [
     ...(isRecord(ruleSet) ? [] : [{ path: 'ruleSet', message: RULE_SET }]),
     ...flawsOfList(rules, 'rules', RULES, RULE),
     ...flawsOfList(schemas ?? [], 'schemas', SCHEMAS, SCHEMA),
+    ...flawsOfList(schedules ?? [], 'schedules', SCHEDULE_LIST, SCHEDULE),
     ...(isRecord(options ?? {}) ? [] : [{ path: 'options', message: OPTIONS }]),
     ...(isRecord(source ?? {}) ? [] : [{ path: 'source', message: SOURCE }]),
   ]
@@ -129,6 +135,7 @@ export const syncAnswer = t.Object({
   ruleSetId: text,
   ...applied.properties,
   schemaResolutions: t.Array(schemaResolution),
+  schedules: appliedSchedules,
   warnings: t.Array(t.String()),
   dryRun: t.Boolean(),
   setCreated: t.Boolean(),
@@ -180,6 +187,7 @@ export const exportView = t.Object({
   ruleSet: t.Object({ name: t.String(), description: text, environment: text }),
   rules: t.Array(t.Record(t.String(), t.Unknown())),
   schemas: t.Array(t.Object({ name: t.String(), fields: t.Array(t.Unknown()) })),
+  schedules: t.Array(exportedSchedule),
   source: orNull(t.Object({ repo: text, gitSha: text, path: text })),
 })
 

@@ -3,6 +3,8 @@ import { actorRef } from '../../db/audit.ts'
 import type { DbOrTx } from '../../db/open.ts'
 import type { Actor } from '../../domain/actor.ts'
 import { listSetRules } from '../proxy-rules/set-rules.ts'
+import type { ExportedSchedule } from '../schedules/model.ts'
+import { exportedSchedules } from '../schedules/pushed.ts'
 import { insertRevision, listRevisions, type RuleSetRow } from './queries.ts'
 import { type ExportedRule, toExportedRule } from './view.ts'
 
@@ -14,6 +16,8 @@ type RevisionContent = {
   ruleSet: { description: string | null; environment: string | null }
   rules: ExportedRule[]
   schemas: string[]
+  /** Earlier versions did not store them. */
+  schedules?: ExportedSchedule[]
   /** What made it. Earlier versions did not store it. */
   trigger?: 'sync' | 'rollback'
   source?: { repo: string | null; path: string | null }
@@ -31,6 +35,7 @@ export function keepRevision(
     ruleSet: { description: set.description, environment: set.environment },
     rules: listSetRules(tx, set.id).map(toExportedRule),
     schemas: [...schemas],
+    schedules: exportedSchedules(tx, set.id),
     trigger,
     source: { repo: set.sourceRepo, path: set.sourcePath },
   }

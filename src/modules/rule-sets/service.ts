@@ -10,18 +10,14 @@ import { aboutRow, authorizeAgain, type Grant, mayDo, within } from '../auth/aut
 import { projectOf } from '../projects/service.ts'
 import { secretsBeyond } from '../proxy-rules/secret-rights.ts'
 import { listSetRules } from '../proxy-rules/set-rules.ts'
+import { clockOf } from '../schedules/clock.ts'
+import type { ExportedSchedule } from '../schedules/model.ts'
+import { exportedSchedules, readSchedules, type ScheduleDraft } from '../schedules/pushed.ts'
 import { listSchemas } from '../schemas/service.ts'
-import { applyRules, countsOf, hasChanges } from './apply-rules.ts'
+import { countsOf, hasChanges } from './apply-rules.ts'
 import { replaceAliases } from './attachments.ts'
 import { checkTargets } from './check-targets.ts'
-import type {
-  Applied,
-  RevisionView,
-  RollbackAnswer,
-  RuleSetChange,
-  RuleSetView,
-  RuleSetWithRules,
-} from './model.ts'
+import type { RevisionView, RollbackAnswer, RuleSetChange, RuleSetView, RuleSetWithRules } from './model.ts'
 import { type RuleDraft, readRules } from './push.ts'
 import {
   deleteSet,
@@ -36,6 +32,7 @@ import {
 } from './queries.ts'
 import { inRehearsal } from './rehearse.ts'
 import { keepRevision, lastSchemaNames, MAX_REVISIONS, parseContent } from './revisions.ts'
+import { type AppliedSet, applySet, changesSchedules, scheduleCounts } from './schedules-of-push.ts'
 import { resolveSchemaIds, schemaNamesOf } from './schemas-of-push.ts'
 import { type ExportedRule, toExportedRule, toRuleView, toSetViews } from './view.ts'
 
@@ -60,6 +57,7 @@ type ExportedSet = {
   ruleSet: { name: string; description: string | null; environment: string | null }
   rules: ExportedRule[]
   schemas: { name: string; fields: unknown[] }[]
+  schedules: ExportedSchedule[]
   source: { repo: string | null; gitSha: string | null; path: string | null } | null
 }
 
@@ -77,6 +75,7 @@ export function exportRuleSet(ctx: Context, grant: Grant, id: string): ExportedS
     schemas: listSchemas(ctx, grant).flatMap((one) =>
       wanted.has(one.name) ? [{ name: one.name, fields: one.fields }] : [],
     ),
+    schedules: exportedSchedules(db.orm, id),
     source: repo === null && gitSha === null && path === null ? null : { repo, gitSha, path },
   }
 }
@@ -130,19 +129,21 @@ export function deleteRuleSet(ctx: Context, grant: Grant, id: string): void {
 export function listRuleSetRevisions(ctx: Context, grant: Grant, id: string): RevisionView[] {
   const rows = listRevisions(ctx.db.orm, getRuleSetRow(ctx.db.orm, grant, id).id, MAX_REVISIONS)
   const now = JSON.stringify(listSetRules(ctx.db.orm, id).map(toExportedRule))
+  const schedulesNow = JSON.stringify(exportedSchedules(ctx.db.orm, id))
   const viewOf = actorViews(
     ctx.db.orm,
     rows.map(({ createdBy }) => createdBy),
   )
   return rows.map(({ id: revisionId, gitSha, content, createdBy, createdAt }) => {
-    const { rules, trigger = 'sync', source = { repo: null, path: null } } = parseContent(content)
+    const { rules, schedules, trigger = 'sync', source = { repo: null, path: null } } = parseContent(content)
+    const hasSameSchedules = schedules === undefined || JSON.stringify(schedules) === schedulesNow
     const isKnown = gitSha !== null || source.repo !== null || source.path !== null
     return {
       id: revisionId,
       gitSha,
       source: isKnown ? { ...source, gitSha } : null,
       trigger,
-      current: JSON.stringify(rules) === now,
+      current: JSON.stringify(rules) === now && hasSameSchedules,
       ruleCount: rules.length,
       createdBy: viewOf(createdBy),
       createdAt: isoTime(createdAt),
@@ -163,14 +164,22 @@ export async function rollbackRuleSet(
 ): Promise<RollbackAnswer> {
   const revision = findRevision(ctx.db.orm, getRuleSetRow(ctx.db.orm, grant, id).id, revisionId)
   if (revision === undefined) throw new AppError('not_found', 'The rule set has no such revision')
-  const { drafts, warnings } = readRules(parseContent(revision.content).rules)
+  const { rules, schedules } = parseContent(revision.content)
+  const { drafts, warnings } = readRules(rules)
+  const scheduleDrafts = schedules === undefined ? null : readSchedules(schedules)
   await checkTargets(ctx, drafts)
   const { currentGrant, applied } = inRehearsal(ctx.db, isDryRun, (tx) => {
     const currentGrant = authorizeAgain(ctx, grant, 'traffic:configure')
-    return { currentGrant, applied: restore(ctx, tx, currentGrant, id, revision, drafts) }
+    return {
+      currentGrant,
+      applied: restore(ctx, tx, currentGrant, id, revision, { rules: drafts, schedules: scheduleDrafts }),
+    }
   })
+  if (!isDryRun) void clockOf(ctx).changed()
+  for (const message of applied.warnings) warnings.add(message)
   const answer = {
-    ...applied,
+    ...applied.rules,
+    schedules: applied.schedules,
     warnings: warnings.lines(),
     schemaResolutions: [],
     dryRun: isDryRun,
@@ -185,23 +194,23 @@ function restore(
   grant: Grant,
   id: string,
   revision: RevisionRow,
-  drafts: readonly RuleDraft[],
-): Applied {
+  drafts: { rules: readonly RuleDraft[]; schedules: readonly ScheduleDraft[] | null },
+): AppliedSet {
   const { ruleSet, schemas } = parseContent(revision.content)
   const before = getRuleSetRow(tx, grant, id)
   const maySeeValues = mayDo(ctx, grant.caller, 'secret:read', before.projectId)
-  const resolved = resolveSchemaIds(ctx, grant, drafts, new Map())
+  const rules = resolveSchemaIds(ctx, grant, drafts.rules, new Map())
   const beyond = secretsBeyond(ctx, tx, grant, before.projectId)
-  const applied = applyRules(ctx, tx, before, resolved, { prune: true, maySeeValues, beyond })
+  const applied = applySet(ctx, tx, before, { ...drafts, rules }, { prune: true, maySeeValues, beyond })
   const isRedescribed =
     before.description !== ruleSet.description || before.environment !== ruleSet.environment
-  if (!hasChanges(applied) && !isRedescribed) return applied
+  if (!hasChanges(applied.rules) && !changesSchedules(applied.schedules) && !isRedescribed) return applied
   const patch = { ...ruleSet, sourceGitSha: revision.gitSha, updatedAt: ctx.now() }
   updateSet(tx, id, patch)
   keepRevision(ctx, tx, grant.actor, { ...before, ...patch }, { trigger: 'rollback', schemas })
   audit(ctx, tx, grant.actor, {
     ...about('rule_set.rollback', before),
-    after: { revisionId: revision.id, ...countsOf(applied) },
+    after: { revisionId: revision.id, ...countsOf(applied.rules), ...scheduleCounts(applied.schedules) },
   })
   return applied
 }

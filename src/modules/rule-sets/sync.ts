@@ -5,14 +5,17 @@ import { secretNames } from '../../pipelines/language/references.ts'
 import { authorizeAgain, type Grant, mayDo } from '../auth/authorize.ts'
 import { projectOf } from '../projects/service.ts'
 import { secretsBeyond } from '../proxy-rules/secret-rights.ts'
+import { clockOf } from '../schedules/clock.ts'
+import { readSchedules, type ScheduleDraft } from '../schedules/pushed.ts'
 import { secretNamesOf } from '../secrets/service.ts'
-import { applyRules, countsOf, hasChanges } from './apply-rules.ts'
+import { countsOf, hasChanges } from './apply-rules.ts'
 import { checkTargets } from './check-targets.ts'
-import type { Applied, Push, Source, SyncAnswer } from './model.ts'
+import type { Push, Source, SyncAnswer } from './model.ts'
 import { type RuleDraft, readRules } from './push.ts'
 import { findSetByName, insertSet, listSets, type RuleSetRow, updateSet } from './queries.ts'
 import { inRehearsal } from './rehearse.ts'
 import { keepRevision, lastSchemaNames } from './revisions.ts'
+import { type AppliedSet, applySet, changesSchedules, scheduleCounts } from './schedules-of-push.ts'
 import { mergeSchemas, resolveSchemaIds } from './schemas-of-push.ts'
 import type { Warnings } from './warnings.ts'
 
@@ -21,13 +24,15 @@ import type { Warnings } from './warnings.ts'
  * returns what would happen. Throws 400 naming each invalid rule, target or schema.
  */
 export async function syncRuleSet(ctx: Context, grant: Grant, push: Push): Promise<SyncAnswer> {
-  const read = readRules(push.rules)
+  const read = { ...readRules(push.rules), schedules: push.schedules ? readSchedules(push.schedules) : null }
   await checkTargets(ctx, read.drafts)
   const isDryRun = push.options?.dryRun === true
   const answer = inRehearsal(ctx.db, isDryRun, (tx) =>
     applyPush(ctx, tx, authorizeAgain(ctx, grant, 'traffic:configure'), push, read),
   )
-  return isDryRun ? withoutNewIds(answer) : answer
+  if (isDryRun) return withoutNewIds(answer)
+  void clockOf(ctx).changed()
+  return answer
 }
 
 /** Leaves out the ids of what was rolled back. */
@@ -45,7 +50,7 @@ function applyPush(
   tx: DbOrTx,
   grant: Grant,
   push: Push,
-  { drafts, warnings }: ReturnType<typeof readRules>,
+  { drafts, warnings, schedules }: ReturnType<typeof readRules> & { schedules: ScheduleDraft[] | null },
 ): SyncAnswer {
   const { id: projectId } = projectOf(ctx, grant, tx)
   const { prune = false, strictSchemas = false } = push.options ?? {}
@@ -56,8 +61,8 @@ function applyPush(
   const made = before ?? addSet(ctx, tx, projectId, push)
   const maySeeValues = mayDo(ctx, grant.caller, 'secret:read', projectId)
   const beyond = secretsBeyond(ctx, tx, grant, projectId)
-  const applied = applyRules(ctx, tx, made, resolved, { prune, maySeeValues, beyond })
-  const hasNewContent = merged.isChanged || hasChanges(applied)
+  const applied = applySet(ctx, tx, made, { rules: resolved, schedules }, { prune, maySeeValues, beyond })
+  const hasNewContent = merged.isChanged || hasChanges(applied.rules) || changesSchedules(applied.schedules)
   const set = describeSet(ctx, tx, made, { push, hasNewContent })
   const setCreated = before === undefined
   if (setCreated || set.isRedescribed || hasNewContent) {
@@ -66,13 +71,14 @@ function applyPush(
     keepRevision(ctx, tx, grant.actor, set, { trigger: 'sync', schemas: names })
     auditPush(ctx, tx, grant, set, applied, setCreated)
   }
-  for (const message of [...merged.warnings, ...(setCreated ? previewWarning(set) : [])])
+  for (const message of [...merged.warnings, ...applied.warnings, ...(setCreated ? previewWarning(set) : [])])
     warnings.add(message)
   warnOfSecrets(tx, projectId, drafts, warnings)
   return {
     ruleSetId: set.id,
-    ...applied,
+    ...applied.rules,
     schemaResolutions: merged.resolutions,
+    schedules: applied.schedules,
     warnings: warnings.lines(),
     dryRun: false,
     setCreated,
@@ -101,14 +107,14 @@ function auditPush(
   tx: DbOrTx,
   grant: Grant,
   { id, projectId, name, sourceGitSha: gitSha }: RuleSetRow,
-  applied: Applied,
+  { rules, schedules }: AppliedSet,
   isNew: boolean,
 ): void {
   audit(ctx, tx, grant.actor, {
     action: isNew ? 'rule_set.create' : 'rule_set.sync',
     target: { kind: 'rule_set', id, name },
     projectId,
-    after: { name, ...countsOf(applied), gitSha },
+    after: { name, ...countsOf(rules), ...scheduleCounts(schedules), gitSha },
   })
 }
 

@@ -28,5 +28,8 @@ export const runView = t.Object({
       "Each step's input and output while the rule is debugged; secrets are masked. Below project admin, those of a pipeline that names a secret are null, with `redacted: true`",
   }),
   startedAt: t.String(),
+  /** What asked for it: a visitor, a schedule, or a tool call. */
+  trigger: t.Union([t.Literal('request'), t.Literal('schedule'), t.Literal('mcp')]),
+  scheduleId: textOrNull,
 })
 export type RunView = Static<typeof runView>

@@ -10,8 +10,8 @@ export function insertRun(db: Db, run: RunRow): void {
   prepared(
     db,
     `INSERT INTO pipeline_runs (project_id, id, rule_id, rule_name, phase, path_pattern, method, path, status, duration_ms,
-      failed_step, error, steps, started_at, names_secret)
-     SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15 WHERE EXISTS (SELECT 1 FROM projects WHERE id = ?1)`,
+      failed_step, error, steps, started_at, names_secret, triggered_by, schedule_id)
+     SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17 WHERE EXISTS (SELECT 1 FROM projects WHERE id = ?1)`,
   ).run(
     run.projectId,
     run.id,
@@ -28,6 +28,8 @@ export function insertRun(db: Db, run: RunRow): void {
     run.steps,
     run.startedAt,
     Number(run.namesSecret),
+    run.trigger,
+    run.scheduleId,
   )
 }
 

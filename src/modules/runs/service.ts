@@ -26,7 +26,11 @@ import {
  * A run that ended. `steps` is JSON of each step's input and output, or null; secrets are already masked. `namesSecret`:
  * whether the pipeline names a secret, which what is not known to does.
  */
-export type NewRun = Omit<RunRow, 'id' | 'namesSecret'> & { namesSecret?: boolean }
+export type NewRun = Omit<RunRow, 'id' | 'namesSecret' | 'trigger' | 'scheduleId'> & {
+  namesSecret?: boolean
+  trigger?: RunRow['trigger']
+  scheduleId?: string | null
+}
 
 export type { RunView } from './model.ts'
 
@@ -58,11 +62,13 @@ const waitingOf = onePer(
   (_: Context): Waiting => ({ runs: [], timer: undefined, sincePruned: new Map(), floods: new Map() }),
 )
 
+const DEFAULTS = { namesSecret: true, trigger: 'request', scheduleId: null } as const
+
 /** Queues a run for the log. A crash may lose the last quarter of a second. */
 export function recordRun(ctx: Context, run: NewRun): void {
   const waiting = waitingOf(ctx)
   if (isFlooded(waiting, run)) return
-  waiting.runs.push({ namesSecret: true, ...run, id: ctx.newId(), path: run.path.slice(0, MAX_PATH) })
+  waiting.runs.push({ ...DEFAULTS, ...run, id: ctx.newId(), path: run.path.slice(0, MAX_PATH) })
   if (waiting.runs.length >= MAX_WAITING) {
     flushRuns(ctx)
     return

@@ -22,6 +22,7 @@ const KEYS = 'keys and secrets are made anew instead'
 const ENDED = 'who was signed out signs in again'
 const OWN = 'only the person can change their own account'
 const DATA = 'records and their schemas are changed again instead'
+const SCHEDULES = 'schedules are changed again instead'
 const HOOKS = 'webhooks are changed again instead'
 
 /**
@@ -82,6 +83,7 @@ export const UNDO: Readonly<Record<string, AnyUndoKind | string>> = {
   'device.deny': ENDED,
   'domain.certificate': PASSED,
   'domain.verify': PASSED,
+  'file.delete': DELETED,
   'invitation.accept': TOLD,
   'invitation.create': TOLD,
   'machine.primary': PASSED,
@@ -106,6 +108,10 @@ export const UNDO: Readonly<Record<string, AnyUndoKind | string>> = {
   'rule_set.place': REVISIONS,
   'rule_set.rollback': REVISIONS,
   'rule_set.sync': REVISIONS,
+  'schedule.change': SCHEDULES,
+  'schedule.create': SCHEDULES,
+  'schedule.delete': SCHEDULES,
+  'schedule.run': PASSED,
   'schema.change': DATA,
   'schema.create': DATA,
   'schema.delete': DATA,
