@@ -38,6 +38,7 @@ import { fillTitles } from './0034_deployment_numbers.ts'
 import people from './0035_people.sql' with { type: 'text' }
 import undo from './0036_undo.sql' with { type: 'text' }
 import failingRuns from './0037_failing_runs.sql' with { type: 'text' }
+import projectFiles from './0038_project_files.sql' with { type: 'text' }
 import schedules from './0039_schedules.sql' with { type: 'text' }
 
 /** Append only: an applied migration is never edited, renamed or reordered. Imported as text, so they are in the executable. */
@@ -78,6 +79,7 @@ export const migrations: readonly Migration[] = [
   { name: '0035_people', sql: people },
   { name: '0036_undo', sql: undo },
   { name: '0037_failing_runs', sql: failingRuns },
+  { name: '0038_project_files', sql: projectFiles },
   { name: '0039_schedules', sql: schedules },
 ]
 

@@ -9,13 +9,17 @@ import { fillTeam } from './shots/team.ts'
 import { SHOTS_ENV } from './shots/world.ts'
 
 /**
- * `npm run shots -- [--out shots] [--readme]`: pictures of the main pages of the executable, on a phone, a laptop and a
+ * `npm run shots -- [--out shots] [--only PAGE,…] [--readme]`: pictures of the main pages of the executable, on a phone, a laptop and a
  * wide screen, dark and light, empty, in use, with 1 000 rows and with errors. `--readme` also writes those of the README.
  */
 const root = join(import.meta.dir, '..')
 const { values } = parseArgs({
   args: Bun.argv.slice(2),
-  options: { out: { type: 'string', default: 'shots' }, readme: { type: 'boolean', default: false } },
+  options: {
+    out: { type: 'string', default: 'shots' },
+    only: { type: 'string', default: '' },
+    readme: { type: 'boolean', default: false },
+  },
 })
 const out = resolve(root, values.out)
 if (process.env['SVC_EXECUTABLE'] === undefined) build()
@@ -48,7 +52,7 @@ async function fill(): Promise<void> {
 
 function takeShots(): Promise<number> {
   const argv = ['node_modules/.bin/playwright', 'test', '--config', 'scripts/shots/playwright.config.ts']
-  const env = { ...process.env, SHOTS_DATA: dataDir, SHOTS_OUT: out }
+  const env = { ...process.env, SHOTS_DATA: dataDir, SHOTS_OUT: out, SHOTS_ONLY: values.only }
   return Bun.spawn(argv, { cwd: root, env, stdout: 'inherit', stderr: 'inherit' }).exited
 }
 

@@ -112,6 +112,7 @@ const TABLE: [route: string, who: Who][] = [
   ['POST /projects/:id/analytics', 'admin'],
   ['GET /projects/:id/errors', 'admin'],
   ['GET /projects/:id/requests', 'admin'],
+  ['GET /projects/:id/audit', 'admin'],
 
   ['GET /keys', 'global admin'],
   ['POST /keys', 'global admin'],

@@ -1,5 +1,6 @@
 import { benchAccounts } from './accounts.ts'
 import { benchCdn } from './cdn.ts'
+import { benchCompare } from './compare.ts'
 import { benchDeploy } from './deploy.ts'
 import { benchFollowing } from './following.ts'
 import { benchHosts } from './hosts.ts'
@@ -9,6 +10,8 @@ import { isHeld, type Line, printLines } from './lib/report.ts'
 import { benchMachines } from './machines.ts'
 import { benchPages } from './pages.ts'
 import { benchPaths } from './paths.ts'
+import { benchPeople } from './people.ts'
+import { benchPictures } from './pictures.ts'
 import { benchPipelines } from './pipelines.ts'
 import { benchProxy } from './proxy.ts'
 import { benchReleaseChecks } from './release-checks.ts'
@@ -51,12 +54,15 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   following: benchFollowing,
   store: benchStore,
   machines: benchMachines,
+  people: benchPeople,
+  pictures: benchPictures,
+  compare: benchCompare,
 }
 
 const USAGE = `usage: npm run bench -- [--rounds N] [--seconds N] [${Object.keys(BENCHES).join('|')}]…
 Ratios within one run; a ratio's bar is of the project, its aim what we would like. All benches without a name.
-Set TMPDIR to measure another disk, and SVC_BASELINE to the executable of an earlier build for "paths", "writes", "versions"
-and "routing".`
+Set TMPDIR to measure another disk, and SVC_BASELINE to the executable of an earlier build for "paths", "writes", "versions",
+"routing", "people" and "pictures".`
 
 process.exitCode = await main(process.argv.slice(2))
 

@@ -117,20 +117,8 @@ function writeScript(lab: Lab, wire: string): string {
 
 const luaText = (text: string): string => `"${text.replace(/["\\]/g, '\\$&').replaceAll('\r\n', '\\r\\n')}"`
 
-/** Small texts, new in each round, as one archive: the time until it is answered. */
 async function comparePublishes(lab: Lab, own: Svc, other: Svc, pace: Pace): Promise<Line> {
-  let round = 0
-  const timed = async (svc: Svc): Promise<number> => {
-    const site = lab.folder('texts')
-    round += 1
-    writeTree(site, FILES, FILE_BYTES, round)
-    await untilQuiet(svc.process.pid, VARIANTS_MS)
-    const start = performance.now()
-    await publish(svc, site, commitOf(round))
-    return performance.now() - start
-  }
-  const results = await interleave([own, other], pace.rounds, timed)
-  const [ours = [], theirs = []] = [results.get(own), results.get(other)]
+  const { ours, theirs } = await timePublishes(lab, own, other, pace)
   return {
     name: `publish of ${FILES} texts of 1 KB, time`,
     measure: 'before/now',
@@ -138,4 +126,28 @@ async function comparePublishes(lab: Lab, own: Svc, other: Svc, pace: Pace): Pro
     bar: { atLeast: 0.8, aim: 0.97 },
     detail: `${median(theirs).toFixed(0)} ms before, ${median(ours).toFixed(0)} ms now`,
   }
+}
+
+/** Small texts and a start page, new in each round, as one archive: the milliseconds until it is answered. */
+export async function timePublishes(
+  lab: Lab,
+  own: Svc,
+  other: Svc,
+  pace: Pace,
+): Promise<{ ours: number[]; theirs: number[] }> {
+  let round = 0
+  const timed = async (svc: Svc): Promise<number> => {
+    const site = lab.folder('texts')
+    round += 1
+    writeTree(site, FILES, FILE_BYTES, round)
+    writeFileSync(join(site, 'index.html'), '<link rel=icon href=icon.svg><h1>Texts</h1>')
+    writeFileSync(join(site, 'icon.svg'), `<svg xmlns="http://www.w3.org/2000/svg"/><!-- ${round} -->`)
+    await untilQuiet(svc.process.pid, VARIANTS_MS)
+    const start = performance.now()
+    await publish(svc, site, commitOf(round))
+    return performance.now() - start
+  }
+  const results = await interleave([own, other], pace.rounds, timed)
+  const [ours = [], theirs = []] = [results.get(own), results.get(other)]
+  return { ours, theirs }
 }

@@ -48,9 +48,26 @@ function backwards(db: Database, table: string, column: string, step: number): v
   ).run({ now: Date.now(), first: HOUR_MS, step: Math.round(step) })
 }
 
-const PATHS = ['/', '/', '/', '/wall/', '/wall/', '/about.html', '/images/hut.svg', '/weather-old']
+const PATHS = [
+  '/',
+  '/',
+  '/',
+  '/wall/',
+  '/wall/',
+  '/about.html',
+  '/images/hut.svg',
+  '/weather-old',
+  '/api/weather',
+]
 const REFERRERS = [null, null, 'www.hikes.example', 'search.example', null, 'forum.example']
 const AGENTS = ['Mozilla/5.0 (X11; Linux) Firefox/146.0', 'Mozilla/5.0 (iPhone) Safari/605', 'Googlebot/2.1']
+
+/** The guestbook has a backend that fails now and then. */
+function statusOf(name: string, path: string, n: number): number {
+  if (path === '/weather-old') return 404
+  if (name === 'guestbook' && path === '/api/weather') return n % 4 === 0 ? 502 : 200
+  return n % 9 === 0 ? 304 : 200
+}
 
 /** More at weekends, and more for the guestbook than for the others. */
 function visitsOf(projectId: string, name: string, daysAgo: number): Observed[] {
@@ -63,7 +80,7 @@ function visitsOf(projectId: string, name: string, daysAgo: number): Observed[] 
     return {
       ...{ at: start - ((n * 7919) % 60) * 60_000 * 10, projectId, method: 'GET', path },
       host: `production--${name}--acme.sites.example.com`,
-      status: path === '/weather-old' ? 404 : n % 9 === 0 ? 304 : 200,
+      status: statusOf(name, path, n),
       durationMs: 0.4 + (n % 20) / 10,
       sizeBytes: 2400 + (n % 50) * 310,
       referrer: REFERRERS[n % REFERRERS.length] ?? null,

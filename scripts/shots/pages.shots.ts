@@ -3,50 +3,18 @@ import { join } from 'node:path'
 import { type Browser, type BrowserContext, chromium, type Page, test } from '@playwright/test'
 import { type Appliance, startAppliance } from '../../ui/e2e/appliance.ts'
 import { signIn } from '../../ui/e2e/journey.ts'
-import type { Team } from './team.ts'
+import { GUESTBOOK, type Team } from './team.ts'
+import { pagesOfProject, pagesOfWorkspace, type Shot } from './typical.ts'
 import { ADMIN_ORIGIN, BASE_DOMAIN, SHOTS_ENV } from './world.ts'
 
 const OUT = process.env['SHOTS_OUT'] ?? 'shots'
 const DATA_DIR = process.env['SHOTS_DATA'] ?? ''
-const SIZES = { phone: [390, 844], laptop: [1280, 800], wide: [1920, 1080] } as const
+/** Names of pages; all of them without. */
+const ONLY = (process.env['SHOTS_ONLY'] ?? '').split(',').filter((name) => name !== '')
+const SIZES = { phone: [390, 844], laptop: [1440, 900], wide: [1920, 1080] } as const
 const THEMES = ['light', 'dark'] as const
 
-type Shot = [name: string, path: string]
-
-const typical = (team: Team): Shot[] => {
-  const at = (rest: string) => `/projects/${team.project}${rest}`
-  return [
-    ['welcome', '/welcome'],
-    ['home', '/'],
-    ['project', at('')],
-    ['publish', at('/publish')],
-    ['deployments', at('/deployments')],
-    ['deployment', at(`/deployments/${team.deployment}`)],
-    ['files', at(`/deployments/${team.deployment}/files`)],
-    ['file', at(`/deployments/${team.deployment}/files?path=index.html`)],
-    ['aliases', at('/aliases')],
-    ['alias', at(`/aliases/${team.alias}`)],
-    ['roll-back', at(`/aliases/${team.alias}/move?to=${team.older}`)],
-    ['rules', at('/rules')],
-    ['rule', at(`/rules/${team.rule}`)],
-    ['rule-edit', at(`/rules/${team.rule}/edit`)],
-    ['runs', at('/rules/runs')],
-    ['data', at('/data')],
-    ['schema', at(`/data/${team.visits}/schema`)],
-    ['people', at('/people')],
-    ['person', at(`/people/${team.person}`)],
-    ['domains', at('/domains')],
-    ['domain', at(`/domains/${team.domain}`)],
-    ['traffic', at(`/domains/${team.domain}/traffic`)],
-    ['analytics', at('/analytics')],
-    ['settings', at('/settings')],
-    ...['users', 'groups', 'settings/auth', 'audit', 'analytics', 'logs', 'storage', 'health'].map(
-      (page): Shot => [`admin-${page.replace('/', '-')}`, `/admin/${page}`],
-    ),
-    ['keys', '/keys'],
-    ['account', '/account'],
-  ]
-}
+const typical = (team: Team): Shot[] => [...pagesOfProject(team), ...pagesOfWorkspace(team)]
 
 const thousand = (team: Team): Shot[] => [
   ['records', `/projects/${team.project}/data/${team.visits}`],
@@ -79,6 +47,7 @@ test('a team at work', async () => {
   const team = JSON.parse(readFileSync(join(DATA_DIR, 'team.json'), 'utf8')) as Team
   await withAppliance({ DATA_DIR }, async (_, page) => {
     await shoot(page, 'typical', typical(team))
+    await shootSteps(page, team)
     await shoot(page, 'thousand', thousand(team))
     await shoot(page, 'error', wrong(team))
     await withoutContents(async () => {
@@ -98,15 +67,39 @@ test('nothing yet', async () => {
 })
 
 async function shoot(page: Page, state: string, shots: readonly Shot[]): Promise<void> {
-  for (const [name, path] of shots) {
+  for (const [name, path] of shots.filter(([name]) => isWanted(name))) {
     // On the phone first: the row of tabs is put in place as the page opens.
     await look(page, ...SIZES.phone, 'light')
     await page.goto(`${ADMIN_ORIGIN}${path}`)
-    for (const [size, [width, height]] of Object.entries(SIZES))
-      for (const theme of THEMES) {
-        await look(page, width, height, theme)
-        await page.screenshot({ path: join(OUT, `${state}-${name}-${size}-${theme}.png`), fullPage: true })
-      }
+    await keepAll(page, `${state}-${name}`, true)
+  }
+}
+
+const isWanted = (name: string): boolean => ONLY.length === 0 || ONLY.includes(name)
+
+async function keepAll(page: Page, name: string, fullPage: boolean): Promise<void> {
+  for (const [size, [width, height]] of Object.entries(SIZES))
+    for (const theme of THEMES) {
+      await look(page, width, height, theme)
+      await page.screenshot({ path: join(OUT, `${name}-${size}-${theme}.png`), fullPage })
+    }
+}
+
+/** What opens on a page by what one does there. */
+async function shootSteps(page: Page, team: Team): Promise<void> {
+  await look(page, ...SIZES.phone, 'light')
+  if (isWanted('ready-to-publish')) {
+    await page.goto(`${ADMIN_ORIGIN}/projects/${team.project}/publish`)
+    await page.getByLabel('Choose a folder').setInputFiles(GUESTBOOK)
+    await page.getByRole('region', { name: 'Ready to publish' }).waitFor()
+    await keepAll(page, 'typical-ready-to-publish', true)
+  }
+  if (isWanted('palette')) {
+    await page.goto(`${ADMIN_ORIGIN}/`)
+    await page.keyboard.press('Control+k')
+    await page.getByRole('combobox', { name: 'Find a page, a project or a command' }).fill('guest')
+    await page.getByRole('option').first().waitFor()
+    await keepAll(page, 'typical-palette', false)
   }
 }
 

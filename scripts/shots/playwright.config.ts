@@ -7,6 +7,6 @@ export default defineConfig(journeys, {
   testMatch: '*.shots.ts',
   outputDir: '../../test-results/shots',
   workers: 1,
-  timeout: 300_000,
+  timeout: 1_800_000,
   fullyParallel: false,
 })

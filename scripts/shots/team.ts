@@ -10,7 +10,7 @@ export type Team = Record<
   string
 >
 
-const GUESTBOOK = join(import.meta.dirname, '../../examples/guestbook')
+export const GUESTBOOK = join(import.meta.dirname, '../../examples/guestbook')
 const OTHERS = [
   ['website', 'Hut website', true],
   ['trail-maps', 'Trail maps', true],
@@ -63,7 +63,9 @@ async function release(appliance: Appliance, key: string, name: string, place: n
   const [sha = '', branch = '', message = ''] = RELEASES[place] ?? []
   const site = mkdtempSync(join(tmpdir(), 'svc-shots-'))
   cpSync(GUESTBOOK, site, { recursive: true })
-  if (place < 2) rmSync(join(site, 'wall'), { recursive: true })
+  // Its checks and redirects speak of the wall, which comes later.
+  const later = ['wall', '_redirects', '.svc/checks.yaml']
+  if (place < 2) for (const path of later) rmSync(join(site, path), { recursive: true })
   if (place < 3) renameScript(site, `weather-0${place}c41fe.js`)
   writeFileSync(
     join(site, 'about.html'),
@@ -80,7 +82,10 @@ async function release(appliance: Appliance, key: string, name: string, place: n
 function renameScript(site: string, to: string): void {
   const assets = join(site, 'assets')
   const from = readdirSync(assets).find((file) => file.startsWith('weather'))
-  if (from !== undefined) renameSync(join(assets, from), join(assets, to))
+  if (from === undefined) return
+  renameSync(join(assets, from), join(assets, to))
+  const page = join(site, 'index.html')
+  writeFileSync(page, readFileSync(page, 'utf8').replaceAll(from, to))
 }
 
 async function svc(appliance: Appliance, key: string, args: string[]): Promise<void> {

@@ -288,3 +288,46 @@ test.each<[host: string, isServed: boolean]>([
     expect([path, status]).toEqual([path, isServed ? 200 : 421])
   }
 })
+
+test('a picture goes up, is looked at, shown, seen and removed', async () => {
+  const form = new FormData()
+  for (const [name, value] of Object.entries({ name: 'Ines', text: 'Fog.' })) form.set(name, value)
+  form.set('file', new File(['a picture'], 'fog.png', { type: 'image/png' }))
+  const sent = await fetch(`${twin.url}/api/notes`, { method: 'POST', body: form })
+  const { pictureId } = (await sent.json()) as { pictureId: string }
+
+  const member = new URLSearchParams({ email: 'ann@example.com', role: 'contributor' })
+  const signedIn = await fetch(`${twin.url}/_dev/`, { method: 'POST', body: member, redirect: 'manual' })
+  const cookie = signedIn.headers
+    .getSetCookie()
+    .map((one) => one.split(';')[0])
+    .join('; ')
+  const headers = { cookie, 'sec-fetch-site': 'same-origin' }
+  const act = (what: string) =>
+    fetch(`${twin.url}/api/pictures/${what}`, {
+      method: 'POST',
+      body: new URLSearchParams({ id: pictureId }),
+      headers,
+      redirect: 'manual',
+    })
+
+  const look = `${twin.url}/api/pictures/look/${pictureId}`
+  expect((await fetch(look)).status).toBe(401)
+  const link = await fetch(look, { headers, redirect: 'manual' })
+  const address = link.headers.get('location') ?? ''
+  expect(address).toStartWith(`${twin.url}/_svc/files/`)
+  expect(await (await fetch(address)).text()).toBe('a picture')
+
+  expect((await act('show')).status).toBe(303)
+  const [note] = (await (await fetch(`${twin.url}/api/notes`)).json()) as [{ picture: string }]
+  const seen = await fetch(`${twin.url}${note.picture}`)
+  expect([seen.status, seen.headers.get('content-type'), await seen.text()]).toEqual([
+    200,
+    'image/png',
+    'a picture',
+  ])
+
+  expect((await act('remove')).status).toBe(303)
+  expect((await fetch(`${twin.url}${note.picture}`)).status).toBe(404)
+  expect((await fetch(address)).status).toBe(404)
+})

@@ -176,10 +176,10 @@ describe('push and diff', () => {
     expect((await onServer(['diff'])).code).toBe(1)
     const dry = await onServer(['push', '--dry-run'])
     expect(dry).toMatchObject({ code: 0 })
-    expect(dry.out).toContain('guestbook (would be a new set): would be 5 created')
+    expect(dry.out).toContain('guestbook (would be a new set): would be 10 created')
     const first = await onServer(['push'])
-    expect(first.out).toContain('guestbook (a new set): 5 created, 0 updated, 0 deleted, 0 unchanged')
-    expect((await onServer(['push'])).out).toContain('0 created, 0 updated, 0 deleted, 5 unchanged')
+    expect(first.out).toContain('guestbook (a new set): 10 created, 0 updated, 0 deleted, 0 unchanged')
+    expect((await onServer(['push'])).out).toContain('0 created, 0 updated, 0 deleted, 10 unchanged')
     expect(await onServer(['diff'])).toMatchObject({ code: 0 })
     expect(await visit('/api/notes')).toBe('[]')
     expect(await visit('/api/notes/page')).toContain('Nobody has left a note yet.')
@@ -315,7 +315,7 @@ describe('pull', () => {
     expect(await onServer(['pull', 'guestbook'])).toMatchObject({ code: 0, err: '' })
     expect(await onServer(['push', '.svc/proxy-rules/guestbook', '--prune'])).toMatchObject({ code: 0 })
     expect((await onServer(['push', '.svc/proxy-rules/guestbook', '--prune'])).out).toContain(
-      '0 created, 0 updated, 0 deleted, 5 unchanged',
+      '0 created, 0 updated, 0 deleted, 10 unchanged',
     )
     expect((await onServer(['pull', 'guestbook'])).out).toContain('guestbook: unchanged')
   })

@@ -1,8 +1,10 @@
-import { byteSizeFrom, type PlainOption, wholeNumber } from './values.ts'
+import { byteSize, byteSizeFrom, type PlainOption, wholeNumber } from './values.ts'
 
-/** Settings of records and functions. contract 14.1. */
+/** Settings of records, files and functions. contract 14.1. */
 export type PipelinesConfig = {
   maxRecordBytes: number
+  /** 0: no bound. */
+  projectFilesBytes: number
   sandboxProcesses: number
 }
 
@@ -16,6 +18,13 @@ export const PIPELINES_OPTIONS: { [K in keyof PipelinesConfig]: PlainOption<Pipe
     shownDefault: '2097152 (2 MiB)',
     fallback: () => 2 * 2 ** 20,
     parse: byteSizeFrom(2 ** 10, LARGEST_RECORD_BYTES),
+  },
+  projectFilesBytes: {
+    env: 'PROJECT_FILES_BYTES',
+    help: 'bytes that the files of one project may have together; 0 for no bound',
+    shownDefault: '10737418240 (10 GiB)',
+    fallback: () => 10 * 2 ** 30,
+    parse: (text) => (text === '0' ? { value: 0 } : byteSize(text)),
   },
   sandboxProcesses: {
     env: 'SANDBOX_PROCESSES',

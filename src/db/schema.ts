@@ -3,6 +3,7 @@ import type { HtmlHandling } from '../domain/html-handling.ts'
 import type { Indexing } from '../domain/indexing.ts'
 import type { RedirectStatus } from '../domain/redirect-status.ts'
 import type { GlobalRole, ProjectRole } from '../domain/roles.ts'
+import { targetText } from './target-column.ts'
 
 /**
  * The tables, for typed queries; those of contents and records have files of their own. The SQL in `migrations/` creates
@@ -381,7 +382,7 @@ export const proxyRules = sqliteTable('proxy_rules', {
   proxyType: text('proxy_type')
     .$type<'external_proxy' | 'internal_rewrite' | 'pipeline' | 'redirect'>()
     .notNull(),
-  targetUrl: text('target_url').notNull(),
+  targetUrl: targetText('target_url').notNull(),
   stripPrefix: integer('strip_prefix', { mode: 'boolean' }).notNull(),
   order: integer('rule_order').notNull(),
   timeoutMs: integer('timeout_ms').notNull(),

@@ -89,11 +89,26 @@ const COMPRESSIBLE_TYPES: ReadonlySet<string> = new Set([
   'model/stl',
 ])
 
-/** Whether a browser that opens this type shows a page, which may run scripts: HTML, SVG and all XML. */
+/** Whether a browser that opens this type shows a page, which may run scripts: HTML, SVG and all XML, and what holds such. */
 export function runsAsPage(type: string): boolean {
-  const bare = type.split(';', 1)[0]?.trim().toLowerCase() ?? ''
-  return bare === 'text/html' || bare === 'text/xml' || bare === 'application/xml' || bare.endsWith('+xml')
+  const bare = bareType(type)
+  return PAGES.has(bare) || bare.endsWith('+xml') || bare.startsWith('multipart/')
 }
+
+const PAGES: ReadonlySet<string> = new Set([
+  'text/html',
+  'text/xml',
+  'text/xsl',
+  'application/xml',
+  'message/rfc822',
+])
+
+/** Whether a page may load this type as a script or a module. */
+export const isScript = (type: string): boolean =>
+  /^(?:text|application)\/(?:x-)?(?:java|ecma|j|live)script/.test(bareType(type)) ||
+  bareType(type) === 'application/wasm'
+
+const bareType = (type: string): string => type.split(';', 1)[0]?.trim().toLowerCase() ?? ''
 
 /** contract 12.2. */
 export function isHtml(path: string): boolean {

@@ -10,6 +10,7 @@ const TABLE = {
   timed_out: [408, 'Request Timeout'],
   conflict: [409, 'Conflict'],
   gone: [410, 'Gone'],
+  length_required: [411, 'Length Required'],
   precondition_failed: [412, 'Precondition Failed'],
   too_large: [413, 'Payload Too Large'],
   unsupported_media_type: [415, 'Unsupported Media Type'],

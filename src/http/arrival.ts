@@ -111,6 +111,10 @@ export class Arrival {
   }
 }
 
+/** Scheme and host as the visitor's browser shows them. */
+export const originOf = ({ peer, hostHeader, isSecure: isEncrypted }: Arrival): string =>
+  `${isEncrypted ? 'https' : 'http'}://${(peer.shownHost ?? hostHeader).toLowerCase()}`
+
 type Trusting = Pick<Config, 'trustProxy'>
 type Target = { path: string; search: string }
 

@@ -38,6 +38,13 @@ export class BodyShare {
     this.#taken += bytes
   }
 
+  /** So many of its bytes are on the disk, and held no more. */
+  passOn(bytes: number): void {
+    const given = Math.min(bytes, this.#taken)
+    if (given > 0) this.#budget.giveBack(this.#owner, given)
+    this.#taken -= given
+  }
+
   /** The request is answered: gives the share back. Resolves when the answer may go out. RFC 9112 §9.6. */
   async end(): Promise<void> {
     if (this.#taken > 0) this.#budget.giveBack(this.#owner, this.#taken)

@@ -41,6 +41,21 @@ export function heldBody(ctx: Context, request: Request): ByteStream | null {
 }
 
 /**
+ * Yields a part of a held body that goes to the disk: a piece is held no more once the next one is asked for, and the body
+ * only has a share for what is.
+ */
+export async function* passingOn(
+  request: Request,
+  part: ByteStream | Uint8Array,
+): AsyncGenerator<Uint8Array> {
+  const { share } = requestState(request)
+  for await (const piece of part instanceof Uint8Array ? [part] : part) {
+    yield piece
+    share?.passOn(piece.length)
+  }
+}
+
+/**
  * For a route that changes something and reads no body: waits for the end of a chunked one, which may turn out to be
  * broken.
  */

@@ -1,6 +1,9 @@
 import type { AppError } from '../domain/errors.ts'
 import { isRecord } from '../domain/is-record.ts'
+import type { Arrival } from '../http/arrival.ts'
 import { CHARSET_FIELD } from './form-charset.ts'
+import type { ServeFile } from './serve-file.ts'
+import type { UploadedFile } from './uploaded-file.ts'
 
 /** The parsed body of a request. `form` values are texts, or lists of texts for a name that came more than once. */
 export type PipelineBody =
@@ -35,6 +38,14 @@ export type PipelineInput = {
   body: PipelineBody
   /** The text of the body, for verifying signatures. Not stored, so post steps do not have it. */
   rawBody?: () => string
+  /** What is answered; without it nobody waits. Not stored. */
+  arrival?: Arrival
+  /** Scheme and host of what was answered, for post steps, which have no `arrival`. */
+  origin?: string
+  /** The file of the form, if a step takes one. Not stored. */
+  file?: UploadedFile
+  /** Answers with a file. Not stored. */
+  serveFile?: ServeFile
   user: PipelineUser | null
   /** Null for every visitor. */
   schedule?: PipelineSchedule

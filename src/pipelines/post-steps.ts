@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts'
 import { groupCommit } from '../db/group-commit.ts'
 import { prepared } from '../db/statements.ts'
+import { originOf } from '../http/arrival.ts'
 import { recordRun } from '../modules/runs/service.ts'
 import type { PipelineInput } from './input.ts'
 import { jsonOf } from './language/json-text.ts'
@@ -118,6 +119,14 @@ async function remove(ctx: Context, id: string): Promise<void> {
  * The input without what cannot be stored, so that resumed work sees the same. A body that could not be read becomes
  * none.
  */
-function storable({ rawBody: _, queryError: __, ...input }: PipelineInput): PipelineInput {
-  return input.body.kind === 'broken' ? { ...input, body: { kind: 'none' } } : input
+function storable({
+  rawBody: _,
+  queryError: __,
+  file: ___,
+  arrival,
+  ...input
+}: PipelineInput): PipelineInput {
+  const origin = arrival === undefined ? {} : { origin: originOf(arrival) }
+  const body = input.body.kind === 'broken' ? ({ kind: 'none' } as const) : input.body
+  return { ...input, ...origin, body }
 }

@@ -1,4 +1,4 @@
-import { BodyTemplate } from './language/handler.ts'
+import { BodyTemplate, Each } from './language/handler.ts'
 import { plain } from './language/json-text.ts'
 
 /** What the run log keeps of a step while its rule is being debugged. */
@@ -39,7 +39,8 @@ const writtenForms = (secret: string): string[] => [
 ]
 
 function copy(given: unknown, needles: readonly string[], depth: number): unknown {
-  const value = given instanceof BodyTemplate ? given.text : plain(given)
+  const value =
+    given instanceof BodyTemplate ? given.text : given instanceof Each ? given.written : plain(given)
   if (typeof value === 'string')
     return cut(needles.reduce((text, needle) => text.replaceAll(needle, MASK), value))
   if (typeof value === 'number' && needles.includes(String(value))) return MASK

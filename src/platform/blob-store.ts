@@ -7,7 +7,7 @@ import type { RemoteContents, RemoteOptions, Uploads } from './blob-store/remote
 import { type BlobStage, type BlobState, Stage } from './blob-store/stage.ts'
 import type { StoredContents } from './blob-store/stored-contents.ts'
 import { sweepBlobs } from './blob-store/sweep.ts'
-import { type ByteStream, limitBytes } from './byte-stream.ts'
+import { type ByteStream, givingBack, limitBytes } from './byte-stream.ts'
 import { DurableFile, syncFolder, toStorageError } from './durable-file.ts'
 import { makeFolder } from './owner.ts'
 
@@ -241,7 +241,7 @@ async function verify(places: BlobPlaces, blob: StoredBlob): Promise<boolean> {
   const stored = blob.pack === null ? whole : whole.slice(blob.offset, blob.offset + blob.sizeBytes)
   let sizeBytes = 0
   try {
-    for await (const chunk of stored.stream()) {
+    for await (const chunk of givingBack(stored.stream())) {
       sizeBytes += chunk.length
       hash.update(chunk)
     }

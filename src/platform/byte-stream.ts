@@ -41,6 +41,11 @@ export function free({ buffer, byteLength }: Uint8Array): void {
   if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0)
 }
 
+/** Bytes that are all there, as a stream. */
+export async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes
+}
+
 /** A stream of which the beginning was looked at. `bytes` is all of it; `close` stops it where it was not read. */
 export type Peeked = { head: Uint8Array; bytes: ByteStream; close(): Promise<void> }
 

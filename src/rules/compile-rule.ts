@@ -6,7 +6,7 @@ import { isHeaderName } from '../domain/names.ts'
 import { parsePathPattern } from '../domain/path-pattern.ts'
 import { REDIRECT_STATUSES } from '../domain/redirect-status.ts'
 import { findSourceError, findTargetError } from '../domain/routing/redirect-rule.ts'
-import { isPlainAddress, isRewritePath } from '../domain/target-shape.ts'
+import { isApiOfOriginal, isPlainAddress, isRewritePath, warningOfOriginal } from '../domain/target-shape.ts'
 import type { YamlFile } from '../domain/yaml-file.ts'
 import { anything, type Check, Checker, flag, label, text, wholeNumber } from './checks.ts'
 import type { KnownSchema } from './known-fields.ts'
@@ -36,7 +36,7 @@ const pathPattern: Check = (value) => {
 
 const targetUrl: Check = (value) => {
   if (typeof value !== 'string') return 'must be an https address, or a path of the same deployment'
-  if (isRewritePath(value) || isPlainAddress(value)) return null
+  if (isRewritePath(value) || isPlainAddress(value) || isApiOfOriginal(value)) return null
   if (!URL.canParse(value)) return 'must be an https address, or a path of the same deployment'
   return new URL(value).protocol === 'https:'
     ? 'must be an https address without spaces, backslashes and #'
@@ -107,6 +107,9 @@ export async function compileRule(
     checker.report([], 'pathPattern is required: a path, such as /api/*')
   checkKind(given, read.route, checker)
   checkSource(given, read.route, checker)
+  const { targetUrl: target } = given
+  if (typeof target === 'string' && isApiOfOriginal(target))
+    checker.warn(['targetUrl'], warningOfOriginal(target))
   const headerConfig = checkHeaders(given['headerConfig'], checker)
   const codeProblems: Problem[] = []
   const { folder } = read.route

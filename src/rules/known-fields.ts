@@ -33,7 +33,7 @@ export function checkFieldNames(
     checker.warn(at, `${label(at)}${message}`, place)
   }
   const { filters, select, orderBy, groupBy, field } = config
-  for (const key of ['fields', 'add'])
+  for (const key of ['fields', 'add', 'map', 'extraFields'])
     for (const name of keysOf(config[key])) check(name, [...path, key, name], 'key', [])
   for (const name of keysOf(filters)) check(name, [...path, 'filters', name], 'key')
   for (const [i, name] of (Array.isArray(select) ? select : []).entries())

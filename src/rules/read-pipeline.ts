@@ -3,6 +3,7 @@ import type { Problem } from '../domain/file-problems.ts'
 import { isRecord } from '../domain/is-record.ts'
 import { SCHEMA_BY_NAME } from '../domain/schema-fields.ts'
 import type { PipelineConfig, PipelineStep } from '../pipelines/language/model.ts'
+import { missingFields } from '../pipelines/language/references.ts'
 import { findHandler } from '../pipelines/language/registry.ts'
 import { validatePipelineConfig } from '../pipelines/language/validate.ts'
 import { anything, type Checker, flag, label, type Path, text } from './checks.ts'
@@ -96,7 +97,8 @@ async function readStep(file: RuleFile, value: unknown, path: Path): Promise<Pip
   const { id, name, handler, config, code, isEnabled } = given
   if (config !== undefined && !isRecord(config))
     checker.report([...path, 'config'], `${label([...path, 'config'])}must be a map`)
-  const settings = isRecord(config) ? resolveSchema(file, config, path) : {}
+  const step = isRecord(config) ? { handlerType: String(handler), config } : null
+  const settings = step === null ? {} : resolveSchema(file, step, path)
   const coded = typeof code === 'string' ? await readCode(file, code, path, 'code' in settings) : {}
   const all = { ...settings, ...coded }
   return {
@@ -133,26 +135,35 @@ async function readCode(
 /** Stands in for code that has been reported already, so that nothing else is said about it. */
 const NO_CODE = { code: 'function handler() {}' }
 
+type ConfiguredStep = { handlerType: string; config: Record<string, unknown> }
+
 /** Warns about one that the project does not have: it may be made before the rule is saved. */
-function checkSchemaOfProject(
-  { checker, schemas }: RuleFile,
-  config: Record<string, unknown>,
-  path: Path,
-): void {
-  const { schemaId } = config
+function checkSchemaOfProject({ checker, schemas }: RuleFile, step: ConfiguredStep, path: Path): void {
+  const { schemaId } = step.config
   if (typeof schemaId !== 'string') return
   const name = schemaId.startsWith(SCHEMA_BY_NAME) ? schemaId.slice(SCHEMA_BY_NAME.length) : schemaId
   const schema = schemas.get(name)
   const at = [...path, 'config', 'schemaId']
   if (schema === undefined) checker.warn(at, `${label(at)}names no schema of this project: ${name}`)
-  else checkFieldNames(schema, config, [...path, 'config'], checker)
+  else checkFields(schema, step, path, checker)
+}
+
+function checkFields(schema: KnownSchema, step: ConfiguredStep, path: Path, checker: Checker): void {
+  const { name, fields } = schema
+  checkFieldNames(schema, step.config, [...path, 'config'], checker)
+  if (fields === null) return
+  for (const { key, message } of missingFields(step, { name, fields })) {
+    const at = [...path, 'config', key]
+    checker.report(at, `${label(at)}${message}`)
+  }
 }
 
 /** spec: a name resolved to the schema file, never a UUID. */
-function resolveSchema(file: RuleFile, config: Record<string, unknown>, path: Path): Record<string, unknown> {
+function resolveSchema(file: RuleFile, step: ConfiguredStep, path: Path): Record<string, unknown> {
+  const { config } = step
   const { checker, schemas } = file
   const { schemaId } = config
-  if (file.isOfProject) checkSchemaOfProject(file, config, path)
+  if (file.isOfProject) checkSchemaOfProject(file, step, path)
   if (file.isOfProject || schemaId === undefined) return config
   const at = [...path, 'config', 'schemaId']
   const known = [...new Set([...schemas.values()].map(({ name }) => name))].join(', ') || 'none'
@@ -165,7 +176,7 @@ function resolveSchema(file: RuleFile, config: Record<string, unknown>, path: Pa
     checker.report(at, `${label(at)}names no schema of this set; known schemas: ${known}`)
     return config
   }
-  checkFieldNames(schema, config, [...path, 'config'], checker)
+  checkFields(schema, step, path, checker)
   return { ...config, schemaId: `${SCHEMA_BY_NAME}${schema.name}` }
 }
 

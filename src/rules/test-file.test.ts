@@ -16,11 +16,11 @@ test.each([
   ['request: { headers: [x] }', 'tests[0].request.headers must be a map'],
   [
     'request: { json: {}, form: {} }',
-    'tests[0].request.form cannot be sent together with json: use one of json, form and body',
+    'tests[0].request.form cannot be sent together with json: use one of json, form, multipart and body',
   ],
   [
     'request: { body: x, form: {} }',
-    'tests[0].request.body cannot be sent together with form: use one of json, form and body',
+    'tests[0].request.body cannot be sent together with form: use one of json, form, multipart and body',
   ],
   ['request: { query: text }', 'tests[0].request.query must be a map'],
   ['records: { notes: 5 }', 'tests[0].records must be a map of schemas to lists of records'],
@@ -31,7 +31,7 @@ test.each([
   ['user: ann@example.com', 'tests[0].user must be a map with the keys email, role, globalRole'],
   [
     'reqest: {}',
-    'tests[0].reqest is not known here; allowed: name, records, secrets, user, schedule, request, expect. Did you mean request?',
+    'tests[0].reqest is not known here; allowed: name, records, files, secrets, user, schedule, request, expect. Did you mean request?',
   ],
 ])('%s is refused with its position', (line, message) => {
   const { problems } = readRuleTests(readYaml('a.rule.test.yaml', `${CASE}    ${line}\n`))

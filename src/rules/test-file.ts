@@ -2,7 +2,8 @@ import type { Problem } from '../domain/file-problems.ts'
 import { isRecord } from '../domain/is-record.ts'
 import { isHeaderName, isHeaderValue } from '../domain/names.ts'
 import type { YamlFile } from '../domain/yaml-file.ts'
-import { anything, type Check, Checker, label, type Path, text } from './checks.ts'
+import { anything, type Check, Checker, label, type Path, text, wholeNumber } from './checks.ts'
+import { multipart, storedFiles } from './test-parts.ts'
 
 /** One case of `*.rule.test.yaml`: a request, or the run of a schedule, to a fresh site with these rules, and the expected result. */
 export type RuleTest = {
@@ -10,6 +11,8 @@ export type RuleTest = {
   line: number
   /** Records that exist before the request, by schema. */
   records: Record<string, Record<string, unknown>[]>
+  /** Files that exist before the request, by path; see `filesOf`. */
+  files: Record<string, unknown>
   secrets: Record<string, string>
   /** The signed-in user; `role` is their role on the project. */
   user: { email: string; role?: string; globalRole?: string } | null
@@ -22,6 +25,8 @@ export type RuleTest = {
     headers?: Record<string, string>
     json?: unknown
     form?: Record<string, unknown>
+    /** See `partsOf`. */
+    multipart?: Record<string, unknown>
     body?: string
   }
   expect: {
@@ -33,6 +38,10 @@ export type RuleTest = {
     records?: Record<string, number | unknown[]>
     /** The number of mails, or the contents of each, in order. Mails of post steps count too. */
     mails?: number | unknown[]
+    /** The number of files of the project. */
+    files?: number
+    /** There is a file with these; in `path` a `*` stands for anything. */
+    file?: { path?: string; size?: number; contentType?: string }
   }
 }
 
@@ -93,6 +102,7 @@ const REQUEST_KEYS = {
   headers,
   json: anything,
   form: map,
+  multipart,
   body: text(1_000_000),
 }
 const EXPECT_KEYS = {
@@ -102,7 +112,10 @@ const EXPECT_KEYS = {
   bodyContains: texts,
   records: foundRecords,
   mails: foundMails,
+  files: wholeNumber(0, Number.MAX_SAFE_INTEGER),
+  file: map,
 }
+const FILE_KEYS = { path: text(2000), size: wholeNumber(0, Number.MAX_SAFE_INTEGER), contentType: text(200) }
 const USER_KEYS = { email: text(200), role: text(20), globalRole: text(20) }
 
 export function readRuleTests(yaml: YamlFile): TestFile<RuleTest> {
@@ -123,11 +136,14 @@ export function readRuleTests(yaml: YamlFile): TestFile<RuleTest> {
           'key',
         )
       checkContent(given['request'], [...path, 'request'], checker)
+      if (isRecord(given['expect']) && given['expect']['file'] !== undefined)
+        checker.object(given['expect']['file'], [...path, 'expect', 'file'], FILE_KEYS)
       if (given['expect'] === undefined) checker.report(path, `${label(path)}expect is required`)
       if (isRecord(given['user']) && given['user']['email'] === undefined)
         checker.report([...path, 'user'], `${label([...path, 'user'])}email is required`)
       return {
         records: (given['records'] ?? {}) as RuleTest['records'],
+        files: (given['files'] ?? {}) as RuleTest['files'],
         secrets: (given['secrets'] ?? {}) as RuleTest['secrets'],
         user: (given['user'] ?? null) as RuleTest['user'],
         schedule: (given['schedule'] ?? null) as RuleTest['schedule'],
@@ -135,16 +151,26 @@ export function readRuleTests(yaml: YamlFile): TestFile<RuleTest> {
         expect: (given['expect'] ?? {}) as RuleTest['expect'],
       }
     },
-    { records: storedRecords, secrets, user: anything, schedule: text(100), request: map, expect: map },
+    {
+      records: storedRecords,
+      files: storedFiles,
+      secrets,
+      user: anything,
+      schedule: text(100),
+      request: map,
+      expect: map,
+    },
   )
 }
 
+const CONTENTS = ['json', 'form', 'multipart', 'body']
+
 function checkContent(request: unknown, path: Path, checker: Checker): void {
-  const given = ['json', 'form', 'body'].filter((key) => isRecord(request) && request[key] !== undefined)
+  const given = CONTENTS.filter((key) => isRecord(request) && request[key] !== undefined)
   for (const key of given.slice(1))
     checker.report(
       [...path, key],
-      `${label([...path, key])}cannot be sent together with ${given[0]}: use one of json, form and body`,
+      `${label([...path, key])}cannot be sent together with ${given[0]}: use one of json, form, multipart and body`,
       'key',
     )
 }

@@ -91,6 +91,8 @@ const CHANGES: [route: string, actions: string[], content?: Content][] = [
   ['PUT /api/projects/:projectId/release-checks', ['release_checks.set'], { json: {} }],
   ['DELETE /api/projects/:projectId/release-checks', ['release_checks.delete']],
   ['PUT /api/projects/:projectId/quota', ['quota.change'], { json: { files: 5 } }],
+  ['DELETE /api/projects/:projectId/files/:fileId', ['file.delete']],
+  ['DELETE /api/projects/:projectId/files', ['file.delete'], { query: 'prefix=pictures' }],
   [
     'POST /api/webhooks',
     ['webhook.create'],

@@ -37,6 +37,7 @@ import { deploymentUploadRoutes } from '../modules/deployments/upload/routes.ts'
 import { domainRoutes } from '../modules/domains/routes.ts'
 import { explainRoutes } from '../modules/explain/routes.ts'
 import type { Explainer } from '../modules/explain/service.ts'
+import { fileRoutes } from '../modules/files/routes.ts'
 import { groupMemberRoutes, groupRoutes } from '../modules/groups/routes.ts'
 import { healthRoutes } from '../modules/health/routes.ts'
 import { invitationRoutes, projectInvitationRoutes } from '../modules/invitations/routes.ts'
@@ -70,6 +71,7 @@ import { ruleTexts } from '../rules/rule-texts.ts'
 import { askableAlias, askableHost } from '../site/askable-site.ts'
 import { explain, projectOfUrl } from '../site/explain.ts'
 import { serveContent } from '../site/serve-content.ts'
+import { serveDownload } from '../site/serve-stored-file.ts'
 import { type ApiDoor, createApiDoor } from './api-door.ts'
 import { performer } from './perform-schedules.ts'
 import type { Endpoints } from './route-request.ts'
@@ -204,11 +206,12 @@ const allRoutes = (ctx: Context, isApiRoute: (path: string) => boolean): AnyElys
     .use(publishingRoutes(ctx))
     .use(pipelineRoutes(ctx))
 
-/** What pipelines store, what they did, and when they run by themselves. */
+/** What pipelines keep, what they did, and when they run by themselves. */
 const pipelineRoutes = (ctx: Context): AnyElysia =>
   (new Elysia() as AnyElysia)
     .use(schemaRoutes(ctx))
     .use(recordRoutes(ctx))
+    .use(fileRoutes(ctx, serveDownload))
     .use(runRoutes(ctx))
     .use(scheduleRoutes(ctx))
 

@@ -30,6 +30,7 @@ test.each([
   '/api/schemas/SCHEMA/records',
   '/api/logs',
   '/api/audit',
+  '/api/projects/PROJECT/files',
   '/api/projects/PROJECT/pipeline-runs',
 ])('%s accepts page, limit, sort and order', async (list) => {
   const path = list.replace('SCHEMA', schemaId).replace('PROJECT', projectId)

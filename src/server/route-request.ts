@@ -10,6 +10,7 @@ import { refuseCrossOrigin } from '../http/same-origin.ts'
 import { callerOf } from '../modules/auth/caller.ts'
 import { ContentMiss, withContents } from '../platform/blob-store.ts'
 import { keepFromCdn } from '../site/cdn-mark.ts'
+import { serveFileAddress } from '../site/file-addresses.ts'
 import type { SitePages } from '../site/pages.ts'
 import { servePathForm } from '../site/path-forms.ts'
 import { servePicture } from '../site/picture/serve-picture.ts'
@@ -109,6 +110,8 @@ function serveHosted(
   site: Site,
 ): Response | Promise<Response> {
   const { request, path, plain } = arrival
+  const file = serveFileAddress(ctx, arrival, site.project.id)
+  if (file !== undefined) return file
   const { state, visitor } = admit(ctx, arrival, site)
   const way = chooseWay(ctx, site, endpoints.isApiRoute, visitor)
   if (way.to === 'service')
@@ -127,8 +130,8 @@ function serveHosted(
 const noSuchSpelling = () => new AppError('not_found', 'There is nothing at this address')
 
 function serveAdmin(ctx: Context, endpoints: Endpoints, arrival: Arrival): Response | Promise<Response> {
-  const picture = servePicture(ctx, arrival)
-  if (picture !== undefined) return picture
+  const byTicket = servePicture(ctx, arrival) ?? serveFileAddress(ctx, arrival, null)
+  if (byTicket !== undefined) return byTicket
   const { state, visitor } = admit(ctx, arrival, null)
   const hosted = servePathForm(ctx, endpoints.pages, visitor)
   if (hosted === undefined) return finish(state, askService(endpoints, visitor))

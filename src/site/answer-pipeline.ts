@@ -12,9 +12,11 @@ import type { PipelineInput, PipelineUser } from '../pipelines/input.ts'
 import type { PipelineRule } from '../pipelines/language/model.ts'
 import { paramsOf } from '../pipelines/path-params.ts'
 import { grouped, type ReadBody, readPipelineBody } from '../pipelines/read-body.ts'
+import { formFileOf } from '../pipelines/uploaded-file.ts'
 import { addressOf, checkAuthAgain, checkValidators } from '../pipelines/validators.ts'
 import { pipelineProject } from './pipeline-project.ts'
 import { runRule } from './run-rule.ts'
+import { serveStoredFile } from './serve-stored-file.ts'
 import type { Site } from './site.ts'
 
 /** A request that a rule passes to its pipeline, with the facts about the site that the pipeline needs. */
@@ -31,12 +33,20 @@ export type PipelineRequest = {
 export async function answerPipeline(ctx: Context, asked: PipelineRequest): Promise<Response> {
   const { arrival, rule, trigger = 'request' } = asked
   const { method, path, request, peer } = arrival
-  const begin = () => begun(ctx, asked)
+  let read: ReadBody | undefined
+  const begin = async () => {
+    checkValidators(ctx, rule, asked.caller)
+    refuseWhileAway(ctx, request)
+    const { access } = currentGeneration(ctx.db)
+    read = await readPipelineBody(ctx, request, () => formFileOf(ctx, rule))
+    return begun(ctx, asked, { read, access })
+  }
   try {
     const run = { rule, method, path, url: request.url, trigger, scheduleId: null, begin }
     return (await runRule(ctx, run)).response
   } finally {
     peer.allowSilence?.(false)
+    if (read?.file !== undefined) await read.file.discard()
   }
 }
 
@@ -51,12 +61,13 @@ export function refusalOf(ctx: Context, rule: PipelineRule, caller: Caller): App
   }
 }
 
-async function begun(ctx: Context, asked: PipelineRequest): Promise<PipelineInput> {
+/** `access`: the generation in which the validators let the caller pass. */
+function begun(
+  ctx: Context,
+  asked: PipelineRequest,
+  { read, access }: { read: ReadBody; access: number },
+): PipelineInput {
   const { rule, caller, arrival } = asked
-  checkValidators(ctx, rule, caller)
-  refuseWhileAway(ctx, arrival.request)
-  const { access } = currentGeneration(ctx.db)
-  const read = await readPipelineBody(ctx, arrival.request)
   // Reading the body may take a while. If access rights changed meanwhile, decide again and run with the sender's
   // current role.
   const sender = access === currentGeneration(ctx.db).access ? caller : asOfNow(ctx, caller)
@@ -90,6 +101,8 @@ function inputOf(
       headers ??= Object.fromEntries(requestHeadersToShow(request.headers, isBehindProxy))
       return headers
     },
+    arrival,
+    serveFile: serveStoredFile,
     ip: addressOf(caller),
     userAgent: request.headers.get('user-agent'),
     ...read,

@@ -4,13 +4,14 @@ import { MINUTE_MS } from '../domain/durations.ts'
 import { AppError } from '../domain/errors.ts'
 import { isEventStream } from '../domain/event-stream.ts'
 import { type HeaderPair, responseHeadersToForward } from '../domain/forward-headers.ts'
+import { isApiOfOriginal } from '../domain/target-shape.ts'
 import { errorResponse } from '../http/error-response.ts'
 import { headersOfHead, relayed, Silence } from '../http/relayed.ts'
 import { OutboundError, toAppError } from '../platform/outbound/error.ts'
 import type { OutboundResponse } from '../platform/outbound.ts'
 import { type ForwardPlan, planForward } from './plan-forward.ts'
 import type { Site } from './site.ts'
-import type { Backend } from './site-rules.ts'
+import type { Backend, SiteRule } from './site-rules.ts'
 import type { Trace } from './trace.ts'
 import type { Visitor } from './visit.ts'
 
@@ -169,6 +170,15 @@ function noteFailure(ctx: Context, rule: Backend, error: unknown): void {
 
 export const noTarget = (): Response =>
   errorResponse(new AppError('bad_gateway', 'The rule for this path has no target that can be called'))
+
+/** Answers for a rule whose target is never called. */
+export function refuseTarget({ target, record }: SiteRule, trace: Trace | undefined): Response | undefined {
+  const { targetUrl } = record
+  if (target !== null || !isApiOfOriginal(targetUrl)) return undefined
+  const message = `The rule for this path calls ${targetUrl}, the API of another server, which is not here: nothing was sent`
+  trace?.add('forward', message, { status: 501 })
+  return errorResponse(new AppError('not_implemented', message))
+}
 
 /** Header values added by a rule are secrets of the project, so only their names are shown. */
 function explainPlan(trace: Trace, { url, target, headers }: ForwardPlan, rule: Backend): Response {

@@ -10,7 +10,7 @@ import { redirectByRule } from './redirect-to.ts'
 import { serveAsset } from './serve-asset.ts'
 import { serveByLines, serveLine } from './serve-line.ts'
 import { explainPipeline, servePipeline } from './serve-pipeline.ts'
-import { serveProxy } from './serve-proxy.ts'
+import { refuseTarget, serveProxy } from './serve-proxy.ts'
 import { serveWebSocket } from './serve-websocket.ts'
 import type { Site } from './site.ts'
 import type { SiteRule } from './site-rules.ts'
@@ -81,11 +81,14 @@ function serveChosen(ctx: Context, pages: SitePages, site: Site, visit: Visit): 
         : explainPipeline(ctx, rule.pipeline(), callerOf(), trace)
     case 'external_proxy':
       onlyOnPrimary(ctx)
-      return isWebSocket(arrival.request) && trace === undefined
-        ? serveWebSocket(ctx, site, rule, visit)
-        : serveProxy(ctx, site, rule, visit)
+      return refuseTarget(rule, trace) ?? forwarded(ctx, site, rule, visit)
   }
 }
+
+const forwarded = (ctx: Context, site: Site, rule: SiteRule, visit: Visit): Response | Promise<Response> =>
+  isWebSocket(visit.arrival.request) && visit.trace === undefined
+    ? serveWebSocket(ctx, site, rule, visit)
+    : serveProxy(ctx, site, rule, visit)
 
 /**
  * A target that ends in `/` is followed by what the star of a `/x/*` pattern matched; for `*`, without its `/`.

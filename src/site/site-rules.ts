@@ -4,6 +4,7 @@ import type { HeaderConfig } from '../domain/forward-headers.ts'
 import { literalPrefix, type PathPattern, readPathPattern } from '../domain/path-pattern.ts'
 import { behindPrefix } from '../domain/plain-path.ts'
 import { type RedirectRule, readRedirectRule } from '../domain/routing/redirect-rule.ts'
+import { isApiOfOriginal } from '../domain/target-shape.ts'
 import { openHeaderValues, parseStored } from '../modules/proxy-rules/header-values.ts'
 import { listRulesFor, type RuleRecord } from '../modules/proxy-rules/live-rules.ts'
 import { parseMethods } from '../modules/proxy-rules/methods.ts'
@@ -83,7 +84,7 @@ function compile(ctx: Context, record: RuleRecord, level: SiteRule['level']): Si
     pattern,
     prefix: record.stripPrefix ? literalPrefix(pattern) : '',
     methods: methods.length === 0 ? null : new Set(methods),
-    target: proxyType === 'external_proxy' && URL.canParse(targetUrl) ? targetAt(new URL(targetUrl)) : null,
+    target: proxyType === 'external_proxy' ? targetOf(targetUrl) : null,
     redirect: proxyType === 'redirect' ? readRedirectRule(record) : null,
     pipeline: () => {
       pipeline ??= pipelineRuleOf(record)
@@ -95,6 +96,9 @@ function compile(ctx: Context, record: RuleRecord, level: SiteRule['level']): Si
     },
   }
 }
+
+const targetOf = (targetUrl: string): RuleTarget | null =>
+  URL.canParse(targetUrl) && !isApiOfOriginal(targetUrl) ? targetAt(new URL(targetUrl)) : null
 
 /** The target at an address. */
 export function targetAt(url: URL): RuleTarget {

@@ -137,6 +137,12 @@ export const ACCESS_TABLE: [route: string, who: Who, content?: Content][] = [
   ['DELETE /api/projects/:projectId/schedules/:scheduleId', 'contributor'],
   ['POST /api/projects/:projectId/schedules/:scheduleId/run', 'contributor'],
 
+  ['GET /api/projects/:projectId/files', 'viewer'],
+  ['DELETE /api/projects/:projectId/files', 'contributor', { query: 'prefix=pictures' }],
+  ['GET /api/projects/:projectId/files/:fileId', 'viewer'],
+  ['GET /api/projects/:projectId/files/:fileId/content', 'viewer'],
+  ['DELETE /api/projects/:projectId/files/:fileId', 'contributor'],
+
   ['GET /api/users', 'global admin'],
   ['POST /api/users', 'global admin', { json: { email: 'x@example.com' } }],
   ['GET /api/users/:plain user id', 'global admin'],

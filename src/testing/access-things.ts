@@ -26,6 +26,7 @@ export function addThings(app: TestApp, site: SeededSite): Record<string, string
   addRules(run, ids)
   addRecords(run, ids)
   addSchedule(run, ids)
+  addFiles(run, ids)
   return { ...ids, ...addHooks(app, site.projectId, site.repo) }
 }
 
@@ -57,6 +58,8 @@ function newIds({ ctx }: TestApp) {
     schemaId: id(),
     recordId: id(),
     runId: id(),
+    fileId: id(),
+    otherFileId: id(),
     previewId: id(),
     entryId: id(),
     pipelineId: id(),
@@ -149,6 +152,21 @@ function addRules(run: Run, { projectId, repo, ruleId, ruleSetId, revisionId, do
     `mapped-${repo}.localhost`,
     `secret of ${repo}`,
   )
+}
+
+/** Two, since one may be deleted before its folder is. They have the content of the project's site. */
+function addFiles(run: Run, { projectId, repo, fileId, otherFileId, assetId }: Ids): void {
+  for (const [id, name] of [
+    [fileId, `secret of ${repo}`],
+    [otherFileId, 'other'],
+  ] as const)
+    run(
+      `INSERT INTO project_files SELECT ?, ?, ?, blob_id, size_bytes, 'text/plain', 1, 0, 0 FROM assets WHERE id = ?`,
+      id,
+      projectId,
+      `pictures/${name}`,
+      assetId,
+    )
 }
 
 function addRecords(run: Run, { projectId, repo, ruleId, schemaId, recordId, runId }: Ids): void {

@@ -109,7 +109,7 @@ function done(
     if (found !== undefined && !ignoresCondition && headers.get('if-none-match') === '*')
       return refuse(412, 'PreconditionFailed')
     store.objects.set(key, { bytes: body, headers: metadataOf(headers), modifiedAt: Date.now() })
-    return new Response(null, { headers: { etag: `"${sha256(body)}"` } })
+    return new Response(null, { headers: { etag: etagOf(body) } })
   }
   if (method === 'DELETE') {
     store.objects.delete(key)
@@ -121,6 +121,17 @@ function done(
 
 const metadataOf = (headers: Headers): Record<string, string> =>
   Object.fromEntries([...headers].filter(([name]) => name.startsWith('x-amz-meta-')))
+
+const etags = new WeakMap<Uint8Array, string>()
+
+/** Worked out once for each object, as stores do: ranges of large ones are read many times. */
+function etagOf(bytes: Uint8Array): string {
+  const known = etags.get(bytes)
+  if (known !== undefined) return known
+  const etag = `"${sha256(bytes)}"`
+  etags.set(bytes, etag)
+  return etag
+}
 
 const MIN_PART_BYTES = 5 * 2 ** 20
 
@@ -188,7 +199,7 @@ const xml = (text: string): Response =>
 
 function read({ bytes, headers }: StoredObject, range: string | null, method: string): Response {
   const [, from, to] = /^bytes=(\d+)-(\d+)$/.exec(range ?? '') ?? []
-  const type = { ...headers, etag: `"${sha256(bytes)}"`, 'content-type': 'application/octet-stream' }
+  const type = { ...headers, etag: etagOf(bytes), 'content-type': 'application/octet-stream' }
   if (from === undefined || method === 'HEAD')
     return new Response(method === 'HEAD' ? null : bytes.slice(), {
       headers: { ...type, 'content-length': String(bytes.length) },

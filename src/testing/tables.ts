@@ -5,6 +5,7 @@ import * as audit from '../db/schema-audit.ts'
 import * as cdn from '../db/schema-cdn.ts'
 import * as contents from '../db/schema-contents.ts'
 import * as domains from '../db/schema-domains.ts'
+import * as files from '../db/schema-files.ts'
 import * as machines from '../db/schema-machines.ts'
 import * as notices from '../db/schema-notices.ts'
 import * as records from '../db/schema-records.ts'
@@ -20,6 +21,7 @@ export const tables: { variable: string; table: SQLiteTable }[] = Object.entries
   ...cdn,
   ...contents,
   ...domains,
+  ...files,
   ...machines,
   ...notices,
   ...records,

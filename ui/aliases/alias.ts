@@ -13,6 +13,7 @@ import { htmlHandlingField, htmlHandlingWord } from '../components/html-handling
 import { notice } from '../components/notice.ts'
 import { roleLabel } from '../components/role.ts'
 import { commit, shortSha } from '../components/sha.ts'
+import { sides } from '../components/sides.ts'
 import { type Column, table } from '../components/table.ts'
 import { time } from '../components/time.ts'
 import { deploymentLink, makerName } from '../deployments/deployment-table.ts'
@@ -54,8 +55,8 @@ export const aliasPage = (props: AliasPageProps): Html =>
       `,
     },
     html`
-      ${endRefused(props)} ${facts(props)} ${historyCard(props)} ${aliasRules(props)} ${props.can.manageAliases && settings(props)}
-      ${endOrRemoval(props)}
+      ${endRefused(props)} ${sides(facts(props), historyCard(props))} ${aliasRules(props)}
+      ${sides(props.can.manageAliases && settings(props), endOrRemoval(props))}
     `,
   )
 

@@ -34,10 +34,7 @@ export const aliasesPage = (props: AliasesPageProps): Html =>
       tab: 'aliases',
       title: 'Aliases',
       about: html`<p class="muted">Names such as production. Each has its own address and can point at any deployment.</p>`,
-      aside:
-        mayAdd(props) &&
-        props.found.pagination.total > 0 &&
-        linkButton({ label: 'New alias', href: '#new-alias' }),
+      aside: mayAdd(props) && linkButton({ label: 'New alias', href: '#new-alias' }),
     },
     html`
       ${props.found.pagination.total === 0 ? nothing(props) : list(props)}

@@ -1,5 +1,5 @@
 import { waysBack } from '../../src/domain/alias-line.ts'
-import type { HistoryView } from '../../src/modules/aliases/service.ts'
+import type { NamedMove } from '../../src/modules/aliases/service.ts'
 import { confirmDialog } from '../components/confirm.ts'
 import { hidden } from '../components/field.ts'
 import { type Html, html } from '../components/html.ts'
@@ -13,8 +13,11 @@ type RollBackProps = {
   /** Of the button, and of the dialog that it opens: "Roll back production". */
   name: string
   /** Newest first. */
-  history: readonly HistoryView[]
+  history: readonly NamedMove[]
 }
+
+/** Of the dialog: an address with it as the fragment opens it. */
+export const rollBackDialogId = (aliasId: string): string => `roll-back-${aliasId}`
 
 /** Two clicks back along the line of an alias; nothing where there is no way back. contract 17.9. */
 export function rollBackDialog({ id, href, name, history }: RollBackProps): Html | false {
@@ -22,7 +25,7 @@ export function rollBackDialog({ id, href, name, history }: RollBackProps): Html
   if (rollBackTo === undefined) return false
   return confirmDialog(
     {
-      id: `roll-back-${id}`,
+      id: rollBackDialogId(id),
       opener: name,
       openerKind: 'secondary',
       title: name,

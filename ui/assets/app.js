@@ -70,6 +70,28 @@ each('button[popovertarget]', (/** @type {HTMLButtonElement} */ opener) => {
   })
 })
 
+/* `#roll-back-…` opens the dialog, `#invite` starts in the form below that heading: as a link of the page, and as a command. */
+
+function enterFragment() {
+  const target = document.getElementById(location.hash.slice(1))
+  if (target === null) return
+  if (target.matches('.dialog[popover]')) {
+    if (hasPopovers) target.showPopover()
+    else target.hidden = false
+  } else {
+    /** @type {HTMLElement | null | undefined} */
+    const input = target
+      .closest('.card')
+      ?.querySelector(':scope > form.narrow :is(input:not([type=hidden]), select, textarea)')
+    if (input == null) return
+    input.focus()
+  }
+  // So that the same command does it again.
+  history.replaceState(history.state, '', location.pathname + location.search)
+}
+
+addEventListener('hashchange', enterFragment)
+
 /* After a rejected form, focus the first field with an error, or the message, unless the page has its own autofocus. */
 
 const startsElsewhere = [...document.querySelectorAll('main [autofocus]')].some(isShown)
@@ -104,7 +126,12 @@ function afterForm() {
   }
 }
 
-if (afterForm() && wrong === null && !startsElsewhere) {
+const isAfterForm = afterForm()
+// The browser goes to the fragment after this script.
+if (!isAfterForm && wrong === null && location.hash !== '')
+  addEventListener('load', () => setTimeout(enterFragment))
+
+if (isAfterForm && wrong === null && !startsElsewhere) {
   /** @type {HTMLElement | null} */
   const said =
     document.querySelector('main .notice:not(.toast, [hidden])') ?? document.querySelector('main h1')

@@ -112,6 +112,7 @@ const ZIP_END = 0x06054b50
 const ZIP64_LOCATOR = 0x07064b50
 const ZIP64_END = 0x06064b50
 const ZIP_FILE = 0x02014b50
+const ZIP_FILE_BYTES = 46
 const ZIP_END_BYTES = 22
 const MAX_DIRECTORY_BYTES = 64 * 1024 * 1024
 
@@ -123,19 +124,29 @@ const MAX_DIRECTORY_BYTES = 64 * 1024 * 1024
  */
 async function zipPaths(file) {
   const directory = await zipDirectory(file).catch(() => undefined)
-  if (directory === undefined) return undefined
-  const paths = []
-  for (let at = 0; at + 46 <= directory.byteLength && directory.getUint32(at, true) === ZIP_FILE; ) {
+  return directory === undefined
+    ? undefined
+    : zipNames(directory)
+        ?.filter((path) => !path.endsWith('/'))
+        .map((path) => path.split('/').filter((part) => part !== '' && part !== '.'))
+        .filter((parts) => parts.length > 0 && !parts.some(isLeftOut))
+        .map((parts) => parts.join('/').normalize('NFC'))
+}
+
+/** The names in a directory; undefined if it is not whole. @param {DataView} directory */
+function zipNames(directory) {
+  const names = []
+  let at = 0
+  while (at + ZIP_FILE_BYTES <= directory.byteLength && directory.getUint32(at, true) === ZIP_FILE) {
     const length = directory.getUint16(at + 28, true)
-    const name = new Uint8Array(directory.buffer, directory.byteOffset + at + 46, length)
-    paths.push(new TextDecoder().decode(name).replaceAll('\\', '/'))
-    at += 46 + length + directory.getUint16(at + 30, true) + directory.getUint16(at + 32, true)
+    const next =
+      at + ZIP_FILE_BYTES + length + directory.getUint16(at + 30, true) + directory.getUint16(at + 32, true)
+    if (next > directory.byteLength) return undefined
+    const name = new Uint8Array(directory.buffer, directory.byteOffset + at + ZIP_FILE_BYTES, length)
+    names.push(new TextDecoder('utf-8', { ignoreBOM: true }).decode(name).replaceAll('\\', '/'))
+    at = next
   }
-  return paths
-    .filter((path) => !path.endsWith('/'))
-    .map((path) => path.split('/').filter((part) => part !== '' && part !== '.'))
-    .filter((parts) => !parts.some(isLeftOut))
-    .map((parts) => parts.join('/').normalize('NFC'))
+  return at === directory.byteLength ? names : undefined
 }
 
 /** @param {Blob} file */
@@ -153,7 +164,7 @@ async function zipDirectory(file) {
     size = Number(end64.getBigUint64(40, true))
     endsAt = at
   }
-  return size > MAX_DIRECTORY_BYTES ? undefined : viewOf(file, endsAt - size, endsAt)
+  return size > Math.min(endsAt, MAX_DIRECTORY_BYTES) ? undefined : viewOf(file, endsAt - size, endsAt)
 }
 
 /** @param {Blob} file @param {number} from @param {number} to */

@@ -109,6 +109,17 @@ describe('the commands', () => {
     expect(await names('contributor@', 'viewer@example.com')).toEqual([])
   })
 
+  test('"Roll back" leads into the dialog of the button, and is not there without a way back', async () => {
+    const [found] = await commands('roll back docs', ADMIN)
+    const [path = '', id = ''] = (found?.does.href ?? '').split('#')
+    const html = await (await browser.open(path, { as: ADMIN })).text()
+    expect(path).toBe(`/projects/${projectId}`)
+    expect(html).toContain(`popovertarget="${id}"`)
+    expect(html).toContain(`<div id="${id}" class="dialog" popover`)
+    const { projectId: bare } = await seedDeployment(app, { ...DOCS, repo: 'bare', alias: 'production' })
+    expect(await names('bare', ADMIN, `&project=${bare}`)).not.toContain('Roll back bare')
+  })
+
   test('"Invite somebody" leads to the project of the page, and an admin elsewhere to the users', async () => {
     const href = async (as: string, more = '') => (await commands('invite', as, more))[0]?.does.href
     expect(await href('admin@example.com')).toBe(`/projects/${projectId}/people#invite`)

@@ -1,7 +1,9 @@
 import type { ProjectAction } from '../../src/domain/access.ts'
+import { waysBack } from '../../src/domain/alias-line.ts'
 import { findAliasByName, historyOf } from '../../src/modules/aliases/service.ts'
 import { authorize, mayDo } from '../../src/modules/auth/authorize.ts'
 import { getProject } from '../../src/modules/projects/service.ts'
+import { rollBackDialogId } from '../aliases/roll-back-dialog.ts'
 import { visitUrl } from '../frame/page-request.ts'
 import { PROJECT_PAGES } from '../frame/project-frame.ts'
 import { CAN } from '../frame/project-request.ts'
@@ -61,12 +63,10 @@ function copying(person: Person, project: Named): Does | undefined {
   return url === null ? undefined : { kind: 'copy', text: url }
 }
 
-/** The page of production, where it showed more than one deployment. */
+/** Into the dialog that the button of the overview opens, where there is one. */
 function rollingBack(person: Person, project: Named): Does | undefined {
   const alias = findAliasByName(person.ctx, project.id, 'production')
   if (alias === undefined) return undefined
-  const shown = historyOf(person.ctx, grantFor(person, project), alias.id).map(
-    ({ deploymentId }) => deploymentId,
-  )
-  return new Set(shown).size > 1 ? opens(`/projects/${project.id}/aliases/${alias.id}`) : undefined
+  const { rollBackTo } = waysBack(historyOf(person.ctx, grantFor(person, project), alias.id))
+  return rollBackTo && opens(`/projects/${project.id}#${rollBackDialogId(alias.id)}`)
 }

@@ -18,6 +18,30 @@ export function attentionCard(
   )
 }
 
+/** Each cause once, in a few words, and the way to its newest item. */
+export const attentionBadges = (items: readonly AttentionItem[]): Html => html`
+  ${[...Map.groupBy(items, ({ code }) => code).values()].map(
+    ([item]) =>
+      item &&
+      html`<a href=${item.href}>${badge(WORDS[item.code], item.severity === 'error' ? 'bad' : 'warn')}</a> `,
+  )}
+`
+
+const WORDS: Readonly<Record<AttentionItem['code'], string>> = {
+  errors: 'Failed requests',
+  'domain-unverified': 'Domain not verified',
+  'certificate-failing': 'Certificate missing',
+  'no-start-page': 'No start page',
+  'release-held': 'Newest not live',
+  'rule-failing': 'Rule fails',
+  'secret-missing': 'Secret missing',
+  'backup-none': 'No backup',
+  'backup-failed': 'Backup failed',
+  'disk-low': 'Disk low',
+  'key-suspended': 'Key suspended',
+  'webhook-off': 'Webhook off',
+}
+
 const attentionItem = (item: AttentionItem, name: Content): Html => html`
   <li>
     ${item.severity === 'error' ? badge('Error', 'bad') : badge('Warning', 'warn')}

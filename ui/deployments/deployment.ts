@@ -17,6 +17,7 @@ import { type Html, html } from '../components/html.ts'
 import { notice } from '../components/notice.ts'
 import { picture } from '../components/picture.ts'
 import { commit } from '../components/sha.ts'
+import { sides } from '../components/sides.ts'
 import { formatSize } from '../components/size.ts'
 import { formatTime, time } from '../components/time.ts'
 import { type ProjectPageBase, projectFrame, projectHref } from '../frame/project-frame.ts'
@@ -80,7 +81,7 @@ export const deploymentPage = (props: DeploymentPageProps): Html =>
       ${props.waysBack !== null && noStartPageNotice(props.waysBack, props.can)}
       ${props.held && heldRelease(props.held, props.can.moveAliases, failedRelease(props))}
       ${props.report && reportCard(props.project.id, props.deployment.number, props.report)}
-      ${facts(props)} ${versions(props)} ${releases(props)} ${differences(props)}
+      ${sides(facts(props), releases(props))} ${versions(props)} ${differences(props)}
       ${props.can.deleteDeployments && removal(props)}
     `,
   )

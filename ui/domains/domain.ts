@@ -8,6 +8,7 @@ import { formError, hidden } from '../components/field.ts'
 import { type Html, html } from '../components/html.ts'
 import { notice } from '../components/notice.ts'
 import { roleLabel } from '../components/role.ts'
+import { sides } from '../components/sides.ts'
 import { day, time } from '../components/time.ts'
 import { type ProjectPageBase, projectFrame, projectHref } from '../frame/project-frame.ts'
 import type { Failed } from '../frame/project-request.ts'
@@ -47,7 +48,7 @@ export const domainPage = (props: DomainPageProps): Html =>
     html`
       ${otherFailure(props)} ${props.domain.verification.verifiedAt === null && proof(props)} ${inOrder(props)}
       ${props.domain.verification.verifiedAt !== null && proof(props)}
-      ${props.can.manageDomains && settings(props)} ${props.can.manageDomains && removal(props)}
+      ${props.can.manageDomains && sides(settings(props), removal(props))}
     `,
   )
 
@@ -55,7 +56,7 @@ export const domainPage = (props: DomainPageProps): Html =>
 function inOrder(props: DomainPageProps): Html {
   const way = wayCard({ ...props, mayManage: props.can.manageDomains })
   const hasRecord = props.domain.verification.method !== 'base_domain'
-  return hasRecord ? html`${way} ${facts(props)}` : html`${facts(props)} ${way}`
+  return hasRecord ? sides(way, facts(props)) : sides(facts(props), way)
 }
 
 /** The error of a form without fields. */

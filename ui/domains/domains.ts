@@ -34,10 +34,7 @@ export const domainsPage = (props: DomainsPageProps): Html =>
       tab: 'domains',
       title: 'Domains',
       about: html`<p class="muted">Your own hosts, in addition to the address of each alias.</p>`,
-      aside:
-        mayAdd(props) &&
-        props.found.pagination.total > 0 &&
-        linkButton({ label: 'New domain', href: '#new-domain' }),
+      aside: mayAdd(props) && linkButton({ label: 'Add a domain', href: '#new-domain' }),
     },
     html`
       ${props.found.pagination.total === 0 ? nothing(props) : list(props)}
@@ -75,7 +72,7 @@ function newDomain(props: DomainsPageProps): Html {
   return card(
     {
       id: 'new-domain',
-      title: 'New domain',
+      title: 'Add a domain',
       about: html`A name below <strong>${baseDomain}</strong> works immediately. You verify any other name on the next page before it serves.`,
     },
     html`

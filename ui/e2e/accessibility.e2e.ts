@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test'
-import { axe } from './axe.ts'
+import { seriousFaults, violationsOf } from './axe.ts'
 import { seedData } from './data-seed.ts'
-import { type Appliance, expect, signIn, test, WITH_ADMIN } from './journey.ts'
+import { type Appliance, expect, openAsAdmin, test, WITH_ADMIN } from './journey.ts'
 import { seedRules } from './rules-seed.ts'
 
 test.use({ env: { ...WITH_ADMIN, RATE_LIMIT_API: '0', PROXY_ALLOWED_TARGETS: '127.0.0.1' } })
@@ -119,6 +119,7 @@ const ofProject = (ids: Ids): string[] => {
       '/analytics',
       '/errors',
       '/requests',
+      '/audit',
       '/secrets',
       '/webhooks',
       `/webhooks/${ids.hook}`,
@@ -175,9 +176,9 @@ const ofWorkspace = (ids: Ids): string[] => [
 async function faultsOf(page: Page): Promise<string[]> {
   // Reduced motion: a colour in transition belongs to neither theme.
   await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' })
-  const light = await axe(page).analyze()
+  const light = await violationsOf(page)
   await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' })
-  const dark = await axe(page).withRules(['color-contrast']).analyze()
+  const dark = await violationsOf(page, { rules: ['color-contrast'] })
   const wide = page.viewportSize()
   const excesses: string[] = []
   for (const width of [390, 768]) {
@@ -186,12 +187,7 @@ async function faultsOf(page: Page): Promise<string[]> {
     if (excess > 0) excesses.push(`${excess} pixels too wide for ${width}`)
   }
   if (wide !== null) await page.setViewportSize(wide)
-  return [
-    ...[...light.violations, ...dark.violations]
-      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-      .map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`),
-    ...excesses,
-  ]
+  return [...seriousFaults([...light, ...dark]), ...excesses]
 }
 
 for (const [what, pagesOf] of [
@@ -201,8 +197,7 @@ for (const [what, pagesOf] of [
   ['the workspace', ofWorkspace],
 ] as const)
   test(`the pages of ${what} are accessible`, async ({ page, appliance, folder }) => {
-    await page.goto(appliance.url)
-    await signIn(page)
+    await openAsAdmin(page, appliance, '/')
     await expect(page.getByRole('region', { name: 'Publish' })).toBeVisible()
     const wrong: Record<string, string[]> = {}
     const check = async (path: string) => {

@@ -10,6 +10,8 @@ export const ADMIN = { email: 'ada@example.com', password: 'correct horse batter
 export const EXECUTABLE = process.env['SVC_EXECUTABLE'] ?? join(import.meta.dirname, '../../dist/svc')
 const START_MS = 20_000
 
+type Cookie = { name: string; value: string }
+
 /** The compiled executable with its own empty data directory. */
 export type Appliance = {
   port: number
@@ -22,7 +24,9 @@ export type Appliance = {
   output(): string
   /** Runs a command of the same executable. Returns both output streams together. */
   svc(args: string[], env?: Record<string, string>): Promise<{ exitCode: number; output: string }>
-  /** Calls the API as the admin from `ADMIN_EMAIL`. */
+  /** The session of the admin from `ADMIN_EMAIL`. */
+  adminCookies(): Promise<Cookie[]>
+  /** Calls the API as that admin. */
   asAdmin(method: string, path: string, json?: unknown): Promise<Response>
   stop(): Promise<void>
 }
@@ -73,19 +77,24 @@ export function clientsOf(
   { port, plainPort, home }: { port: number; plainPort: number; home: string },
 ): Omit<Appliance, 'output' | 'stop'> {
   const api = `http://127.0.0.1:${plainPort}`
-  let cookie: Promise<string> | undefined
+  let cookies: Promise<Cookie[]> | undefined
+  const adminCookies = () => {
+    cookies ??= signIn(api)
+    return cookies
+  }
   return {
     port,
     plainPort,
     url: `http://${adminHostOf(env)}:${port}`,
     dataDir: home,
     svc: (args, extra = {}) => run(args, home, { ...systemEnv(), ...extra }),
+    adminCookies,
     async asAdmin(method, path, json) {
-      cookie ??= signIn(api)
+      const cookie = (await adminCookies()).map(({ name, value }) => `${name}=${value}`).join('; ')
       return again(async () =>
         fetch(`${api}${path}`, {
           method,
-          headers: { cookie: (await cookie) ?? '', 'content-type': 'application/json' },
+          headers: { cookie, 'content-type': 'application/json' },
           ...(json === undefined ? {} : { body: JSON.stringify(json) }),
         }),
       )
@@ -94,7 +103,7 @@ export function clientsOf(
 }
 
 /** As programs do it: what no machine could take is sent again. */
-async function again(send: () => Promise<Response>, left = 3): Promise<Response> {
+export async function again(send: () => Promise<Response>, left = 3): Promise<Response> {
   const answer = await send()
   if (answer.status !== 503 || left === 0) return answer
   await answer.body?.cancel()
@@ -144,7 +153,7 @@ async function run(args: string[], cwd: string, env: Record<string, string>) {
   return { exitCode: Number(exitCode), output: output() }
 }
 
-async function signIn(api: string): Promise<string> {
+async function signIn(api: string): Promise<Cookie[]> {
   const answer = await again(() =>
     fetch(`${api}/api/auth/signin`, {
       method: 'POST',
@@ -153,8 +162,8 @@ async function signIn(api: string): Promise<string> {
     }),
   )
   if (!answer.ok) throw new Error(`the admin could not sign in: ${await answer.text()}`)
-  return answer.headers
-    .getSetCookie()
-    .map((one) => one.split(';')[0])
-    .join('; ')
+  return answer.headers.getSetCookie().map((one) => {
+    const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(one) ?? []
+    return { name, value }
+  })
 }

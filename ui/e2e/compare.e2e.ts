@@ -1,4 +1,5 @@
-import { expect, signIn, test, WITH_ADMIN } from './journey.ts'
+import { expect, openAsAdmin, test, WITH_ADMIN } from './journey.ts'
+import { createWebsite } from './publish-website.ts'
 
 test.use({ env: WITH_ADMIN })
 
@@ -10,23 +11,15 @@ for (const javaScriptEnabled of [true, false])
   test.describe(javaScriptEnabled ? 'with scripts' : 'without scripts', () => {
     test.use({ javaScriptEnabled })
 
-    test('the line that is wrong since Friday is seen', async ({ page, appliance, folder }) => {
-      const project = { owner: 'acme', name: 'website', isPublic: true }
-      const { id } = await (await appliance.asAdmin('POST', '/api/projects', project)).json()
-      const made = await appliance.asAdmin('POST', '/api/api-keys', { name: 'ci', projectId: id })
-      const { key } = await made.json()
-      const svc = (...args: string[]) =>
-        appliance.svc([...args, '--api-url', appliance.url, '--project', 'acme/website'], {
-          SVC_API_KEY: key,
-        })
+    test('the line that is wrong since Friday is seen', async ({ page, appliance }) => {
+      const { id, upload } = await createWebsite(appliance)
       for (const [at, headline] of ['We bake', 'We brake'].entries()) {
         const dot = at === 0 ? DOT : DOT.replace('<rect', '<rect fill="red"')
-        const site = folder({ 'index.html': pageOf(headline), 'dot.svg': dot })
-        await svc('deploy', site, '--sha', `abcdef${at}`, '--alias', 'production')
+        const site = { 'index.html': pageOf(headline), 'dot.svg': dot }
+        await upload(site, { alias: 'production', commitSha: `abcdef${at}` })
       }
 
-      await page.goto(`${appliance.url}/projects/${id}/deployments`)
-      await signIn(page)
+      await openAsAdmin(page, appliance, `/projects/${id}/deployments`)
       await page.getByRole('link', { name: 'Compare #2' }).click()
       await expect(page.getByRole('heading', { level: 1, name: 'Compare #1 with #2' })).toBeVisible()
       await page.getByRole('combobox', { name: 'From' }).selectOption('production')

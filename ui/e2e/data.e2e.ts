@@ -1,4 +1,4 @@
-import { expect, scripted, signIn, test, WITH_ADMIN } from './journey.ts'
+import { expect, openAsAdmin, scripted, test, WITH_ADMIN } from './journey.ts'
 
 test.use({ env: { ...WITH_ADMIN, RATE_LIMIT_API: '0' } })
 
@@ -13,8 +13,7 @@ for (const javaScriptEnabled of [true, false])
       const schema = await send('/api/schemas', { projectId, name: 'guests', fields })
       for (let at = 0; at < 20; at++) await send(`/api/schemas/${schema.id}/records`, { name: `Guest ${at}` })
       await page.setViewportSize({ width: 390, height: 844 })
-      await page.goto(`${appliance.url}/projects/${projectId}/data/${schema.id}`)
-      await signIn(page)
+      await openAsAdmin(page, appliance, `/projects/${projectId}/data/${schema.id}`)
       if (javaScriptEnabled) await scripted(page)
       const remove = page.getByRole('button', { name: /^Delete selected/ })
       if (javaScriptEnabled) await expect(remove).not.toBeInViewport()
@@ -29,8 +28,7 @@ for (const javaScriptEnabled of [true, false])
       const { id } = await (
         await appliance.asAdmin('POST', '/api/projects', { owner: 'acme', name: 'website' })
       ).json()
-      await page.goto(`${appliance.url}/projects/${id}/data`)
-      await signIn(page)
+      await openAsAdmin(page, appliance, `/projects/${id}/data`)
       await expect(page.getByRole('heading', { name: 'No schemas yet' })).toBeVisible()
       await page.getByRole('link', { name: 'New schema' }).click()
 
@@ -135,8 +133,7 @@ test('a phone shows the first six fields of records, and sorts them', async ({ p
     await appliance.asAdmin('POST', `/api/schemas/${id}/records`, record)
   }
   await page.setViewportSize({ width: 390, height: 800 })
-  await page.goto(`${appliance.url}/projects/${projectId}/data/${id}`)
-  await signIn(page)
+  await openAsAdmin(page, appliance, `/projects/${projectId}/data/${id}`)
   // By then the style is loaded too.
   await scripted(page)
   const list = page.getByRole('region', { name: 'Table of records' })
@@ -157,8 +154,7 @@ test('a file is highlighted in readable colours', async ({ page, appliance, fold
   const site = folder({ 'index.html': '<!-- a note --><p class="x">Hello</p>' })
   const where = ['--api-url', appliance.url, '--project', 'acme/website', '--sha', 'aaaaaaaaaaaaaaaa']
   await appliance.svc(['deploy', site, ...where], { SVC_API_KEY: key })
-  await page.goto(`${appliance.url}/projects/${id}/deployments`)
-  await signIn(page)
+  await openAsAdmin(page, appliance, `/projects/${id}/deployments`)
   await page.getByRole('link', { name: '#1', exact: true }).click()
   await page.getByRole('link', { name: 'Files' }).click()
   await page.getByRole('link', { name: 'index.html' }).click()

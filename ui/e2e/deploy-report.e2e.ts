@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test'
-import { axe } from './axe.ts'
-import { type Appliance, expect, signIn, siteTest, test, WITH_ADMIN } from './journey.ts'
+import { violationsOf } from './axe.ts'
+import { type Appliance, expect, openAsAdmin, siteTest, test, WITH_ADMIN } from './journey.ts'
 import { pageOf, publishWebsite } from './publish-website.ts'
 import { setReportState } from './report-state.ts'
 
@@ -39,7 +39,7 @@ async function expectInOrder(page: Page): Promise<void> {
   const before = page.viewportSize()
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-    const { violations } = await axe(page).analyze()
+    const violations = await violationsOf(page)
     expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([])
   }
   await page.setViewportSize({ width: 360, height: 740 })
@@ -54,8 +54,7 @@ test('a broken folder is published by the form, and what is wrong is told where 
 }) => {
   const project = { owner: 'acme', name: 'website', isPublic: true }
   const { id } = await (await appliance.asAdmin('POST', '/api/projects', project)).json()
-  await page.goto(`${appliance.url}/projects/${id}/publish`)
-  await signIn(page)
+  await openAsAdmin(page, appliance, `/projects/${id}/publish`)
   await expect(page.getByText('Drop a folder, files or a zip here')).toBeVisible()
   await page.getByLabel('Choose a folder').setInputFiles(folder(BROKEN))
   await page.getByRole('button', { name: 'Publish' }).click()
@@ -100,14 +99,12 @@ test('a broken folder is published by the form, and what is wrong is told where 
 test('while the report is made the page looks again by itself; one that failed says what to do', async ({
   page,
   appliance,
-  folder,
 }) => {
-  const id = await publishWebsite(appliance, folder, BROKEN)
+  const id = await publishWebsite(appliance, BROKEN)
   const deployment = await newestOf(appliance, id)
   await reportMade(appliance, deployment)
   setReportState(appliance, deployment, 'running')
-  await page.goto(`${appliance.url}/projects/${id}/deployments/${deployment}/report`)
-  await signIn(page)
+  await openAsAdmin(page, appliance, `/projects/${id}/deployments/${deployment}/report`)
   await expect(page.getByRole('status').filter({ hasText: 'The pages are still being read.' })).toBeVisible()
   await expectInOrder(page)
   setReportState(appliance, deployment, 'complete')
@@ -127,13 +124,12 @@ test('while the report is made the page looks again by itself; one that failed s
 test.describe('without scripts', () => {
   test.use({ javaScriptEnabled: false })
 
-  test('a link looks again', async ({ page, appliance, folder }) => {
-    const id = await publishWebsite(appliance, folder, BROKEN)
+  test('a link looks again', async ({ page, appliance }) => {
+    const id = await publishWebsite(appliance, BROKEN)
     const deployment = await newestOf(appliance, id)
     await reportMade(appliance, deployment)
     setReportState(appliance, deployment, 'running')
-    await page.goto(`${appliance.url}/projects/${id}/deployments/${deployment}/report`)
-    await signIn(page)
+    await openAsAdmin(page, appliance, `/projects/${id}/deployments/${deployment}/report`)
     await page.getByRole('link', { name: 'Look again' }).click()
     await expect(page.getByText('The pages are still being read.')).toBeVisible()
     setReportState(appliance, deployment, 'complete')
@@ -143,14 +139,9 @@ test.describe('without scripts', () => {
   })
 })
 
-test('a viewer of the project sees the report, a stranger does not', async ({
-  page,
-  browser,
-  appliance,
-  folder,
-}) => {
+test('a viewer of the project sees the report, a stranger does not', async ({ page, browser, appliance }) => {
   await appliance.asAdmin('PATCH', '/api/settings', { allowPublicSignups: true })
-  const id = await publishWebsite(appliance, folder, BROKEN)
+  const id = await publishWebsite(appliance, BROKEN)
   const deployment = await newestOf(appliance, id)
   await reportMade(appliance, deployment)
   const path = `${appliance.url}/projects/${id}/deployments/${deployment}/report`
@@ -182,7 +173,7 @@ siteTest(
   'a 301 that the next deploy changes is followed to its new place at once',
   async ({ page, appliance, folder }) => {
     const files = { 'first.html': pageOf('First'), 'second.html': pageOf('Second') }
-    const id = await publishWebsite(appliance, folder, { ...files, _redirects: '/old /first\n' })
+    const id = await publishWebsite(appliance, { ...files, _redirects: '/old /first\n' })
     const site = `http://production--website--acme.localhost:${appliance.port}`
     await page.goto(`${site}/old`)
     await expect(page.getByRole('heading', { name: 'First' })).toBeVisible()

@@ -1,29 +1,17 @@
-import { type Appliance, expect, signIn, test, WITH_ADMIN } from './journey.ts'
+import { type Appliance, expect, openAsAdmin, test, WITH_ADMIN } from './journey.ts'
+import { createWebsite, pageOf } from './publish-website.ts'
 
 test.use({ env: WITH_ADMIN })
 
-type Folder = (files: Record<string, string>) => string
-
-const pageOf = (text: string) =>
-  `<!doctype html><html lang="en"><link rel="icon" href="data:,"><title>Hi</title><h1>${text}</h1>`
-
 /** Creates a public project with one deployment for each of three aliases and returns its id. */
-async function publish(appliance: Appliance, folder: Folder): Promise<string> {
-  const make = async (path: string, json: unknown) => (await appliance.asAdmin('POST', path, json)).json()
-  const { id } = await make('/api/projects', { owner: 'acme', name: 'website', isPublic: true })
-  const { key } = await make('/api/api-keys', { name: 'ci', projectId: id })
+async function publish(appliance: Appliance): Promise<string> {
+  const { id, upload } = await createWebsite(appliance)
   for (const [sha, alias] of [
     ['a', 'beta'],
     ['b', 'next'],
     ['c', 'production'],
   ] as const)
-    await appliance.svc(
-      [
-        ...['deploy', folder({ 'index.html': pageOf(alias) }), '--api-url', appliance.url],
-        ...['--project', 'acme/website', '--alias', alias, '--sha', sha.repeat(16)],
-      ],
-      { SVC_API_KEY: key },
-    )
+    await upload({ 'index.html': pageOf(alias) }, { alias, commitSha: sha.repeat(16) })
   return id
 }
 
@@ -31,10 +19,9 @@ for (const javaScriptEnabled of [true, false])
   test.describe(javaScriptEnabled ? 'with scripts' : 'without scripts', () => {
     test.use({ javaScriptEnabled })
 
-    test('a domain is added, serves, is changed and deleted', async ({ page, appliance, folder }) => {
-      const id = await publish(appliance, folder)
-      await page.goto(`${appliance.url}/projects/${id}`)
-      await signIn(page)
+    test('a domain is added, serves, is changed and deleted', async ({ page, appliance }) => {
+      const id = await publish(appliance)
+      await openAsAdmin(page, appliance, `/projects/${id}`)
       await page.getByRole('link', { name: 'Addresses' }).click()
       await page.getByRole('link', { name: 'Domains' }).click()
       await page.getByLabel('Host').fill('docs.localhost/guide')
@@ -63,14 +50,9 @@ for (const javaScriptEnabled of [true, false])
       await expect(page.getByRole('heading', { name: 'No domains yet' })).toBeVisible()
     })
 
-    test('an external domain must be verified, and says why that failed', async ({
-      page,
-      appliance,
-      folder,
-    }) => {
-      const id = await publish(appliance, folder)
-      await page.goto(`${appliance.url}/projects/${id}/domains`)
-      await signIn(page)
+    test('an external domain must be verified, and says why that failed', async ({ page, appliance }) => {
+      const id = await publish(appliance)
+      await openAsAdmin(page, appliance, `/projects/${id}/domains`)
       await page.getByLabel('Host').fill('www.nowhere.invalid')
       await page.getByRole('button', { name: 'Add domain' }).click()
       const name = page.getByRole('group', { name: 'Name of the TXT record' })
@@ -89,12 +71,11 @@ for (const javaScriptEnabled of [true, false])
       await expect(page.getByRole('status')).toContainText('The domain is verified and now serves.')
     })
 
-    test('rules send visitors to an alias, in order', async ({ page, appliance, folder }) => {
-      const id = await publish(appliance, folder)
+    test('rules send visitors to an alias, in order', async ({ page, appliance }) => {
+      const id = await publish(appliance)
       const domain = { projectId: id, hostname: 'split.localhost', alias: 'production' }
       const made = await (await appliance.asAdmin('POST', '/api/domains', domain)).json()
-      await page.goto(`${appliance.url}/projects/${id}/domains/${made.id}/traffic`)
-      await signIn(page)
+      await openAsAdmin(page, appliance, `/projects/${id}/domains/${made.id}/traffic`)
       for (const [value, alias] of [
         ['1', 'next'],
         ['2', 'beta'],
@@ -129,8 +110,8 @@ for (const javaScriptEnabled of [true, false])
     })
   })
 
-test('sliders always add up to 100', async ({ page, appliance, folder }) => {
-  const id = await publish(appliance, folder)
+test('sliders always add up to 100', async ({ page, appliance }) => {
+  const id = await publish(appliance)
   const domain = { projectId: id, hostname: 'split.localhost', alias: 'production' }
   const made = await (await appliance.asAdmin('POST', '/api/domains', domain)).json()
   const traffic = `/api/domains/${made.id}/traffic`
@@ -140,8 +121,7 @@ test('sliders always add up to 100', async ({ page, appliance, folder }) => {
       { alias: 'next', weight: 40 },
     ],
   })
-  await page.goto(`${appliance.url}/projects/${id}/domains/${made.id}/traffic`)
-  await signIn(page)
+  await openAsAdmin(page, appliance, `/projects/${id}/domains/${made.id}/traffic`)
   const number = (name: string) => page.getByRole('spinbutton', { name, exact: true })
   const slider = (name: string) => page.getByRole('slider', { name: `Share of ${name} in percent` })
   await slider('production').focus()
@@ -175,16 +155,11 @@ test('sliders always add up to 100', async ({ page, appliance, folder }) => {
 test.describe('without scripts', () => {
   test.use({ javaScriptEnabled: false })
 
-  test('shares that do not add up to 100 are refused with the reason', async ({
-    page,
-    appliance,
-    folder,
-  }) => {
-    const id = await publish(appliance, folder)
+  test('shares that do not add up to 100 are refused with the reason', async ({ page, appliance }) => {
+    const id = await publish(appliance)
     const domain = { projectId: id, hostname: 'split.localhost', alias: 'production' }
     const made = await (await appliance.asAdmin('POST', '/api/domains', domain)).json()
-    await page.goto(`${appliance.url}/projects/${id}/domains/${made.id}/traffic`)
-    await signIn(page)
+    await openAsAdmin(page, appliance, `/projects/${id}/domains/${made.id}/traffic`)
     await page.getByLabel('production', { exact: true }).fill('70')
     await page.getByLabel('next', { exact: true }).fill('20')
     await page.getByRole('button', { name: 'Save the shares' }).click()
@@ -202,13 +177,11 @@ test.describe('without scripts', () => {
   test('a domain is checked by its button, and the page does not promise more', async ({
     page,
     appliance,
-    folder,
   }) => {
-    const id = await publish(appliance, folder)
+    const id = await publish(appliance)
     const domain = { projectId: id, hostname: 'www.nowhere.invalid', alias: 'production' }
     const made = await (await appliance.asAdmin('POST', '/api/domains', domain)).json()
-    await page.goto(`${appliance.url}/projects/${id}/domains/${made.id}`)
-    await signIn(page)
+    await openAsAdmin(page, appliance, `/projects/${id}/domains/${made.id}`)
     await expect(page.getByText('Not checked yet.')).toBeVisible()
     await expect(page.getByText('This page checks again automatically.')).toBeHidden()
     await page.getByRole('button', { name: 'Verify' }).click()
@@ -219,13 +192,12 @@ test.describe('without scripts', () => {
 /** The interval of a domain's page. The test moves the page's clock forward instead of waiting. */
 const LOOKS_EVERY_MS = 10_000
 
-test('the page notices automatically that a domain is verified', async ({ page, appliance, folder }) => {
-  const id = await publish(appliance, folder)
+test('the page notices automatically that a domain is verified', async ({ page, appliance }) => {
+  const id = await publish(appliance)
   const domain = { projectId: id, hostname: 'www.nowhere.invalid', alias: 'production' }
   const made = await (await appliance.asAdmin('POST', '/api/domains', domain)).json()
   await page.clock.install()
-  await page.goto(`${appliance.url}/projects/${id}/domains/${made.id}`)
-  await signIn(page)
+  await openAsAdmin(page, appliance, `/projects/${id}/domains/${made.id}`)
   await expect(page.getByText('This page checks again automatically.')).toBeVisible()
   await page.clock.fastForward(LOOKS_EVERY_MS)
   await expect(page.getByText('Not found.')).toBeVisible()
@@ -240,8 +212,7 @@ const SAYS_EVERY_MS = 10_000
 
 test('the tail follows new requests, and can be paused', async ({ page, appliance }) => {
   await page.clock.install()
-  await page.goto(`${appliance.url}/admin/logs?path=/robots&place=all`)
-  await signIn(page)
+  await openAsAdmin(page, appliance, '/admin/logs?path=/robots&place=all')
   await expect(page.getByRole('heading', { name: 'Nothing found' })).toBeVisible()
   await page.getByRole('button', { name: 'Follow live' }).click()
   await expect(page.getByText('Live: new requests appear at the top.').first()).toBeVisible()

@@ -101,6 +101,61 @@ test('too many messages are refused in the page', async ({ page, appliance }) =>
   expect(await records('contacts')).toHaveLength(5)
 })
 
+/** A red dot. */
+const PICTURE = {
+  name: 'our hut.png',
+  mimeType: 'image/png',
+  buffer: Buffer.from(
+    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC',
+    'base64',
+  ),
+}
+
+test('a picture comes with a note, waits until somebody at the hut shows it, and is removed', async ({
+  page,
+  appliance,
+}) => {
+  const { url, records } = await publish(appliance)
+  await page.goto(`${url}wall/index.html`, { waitUntil: 'load' })
+  await page.getByLabel('Name').fill('Ines')
+  await page.getByLabel('Note').fill('Fog all the way up.')
+  await page.getByLabel('Picture').setInputFiles({ ...PICTURE, name: 'page.html' })
+  await page.getByRole('button', { name: 'Send' }).click()
+  await expect(page.getByRole('status')).toContainText('type is not taken')
+  expect(await records('notes')).toEqual([])
+  await page.getByLabel('Picture').setInputFiles(PICTURE)
+  await page.getByRole('button', { name: 'Send' }).click()
+  await expect(page.getByRole('status')).toContainText('The picture follows')
+  await page.reload()
+  await expect(note(page, 'Fog all the way up.').last()).toBeVisible()
+  await expect(page.getByRole('img', { name: 'Picture of Ines' })).toHaveCount(0)
+  const [{ url: address }] = (await records('pictures')) as [{ url: string }]
+  expect((await page.request.get(new URL(address, url).href)).status()).toBe(404)
+  expect((await page.goto(`${url}api/pictures/page`))?.status()).toBe(401)
+
+  await page.goto(url)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByLabel('Email').fill(ADMIN.email)
+  await page.getByLabel('Password').fill(ADMIN.password)
+  await page.getByRole('dialog').getByRole('button', { name: 'Sign in', exact: true }).click()
+  await expect(page.getByText(ADMIN.email)).toBeVisible()
+  await page.goto(`${url}api/pictures/page`)
+  const picture = page.getByRole('img', { name: 'Picture of Ines' })
+  const width = () => picture.evaluate((img: HTMLImageElement) => img.naturalWidth)
+  await expect.poll(width).toBe(1)
+  await page.getByRole('button', { name: 'Show' }).click()
+  await expect(page.getByText('Everybody sees it.')).toBeVisible()
+
+  await page.getByRole('link', { name: 'Back to the wall' }).click()
+  await expect.poll(width).toBe(1)
+  await page.goto(`${url}api/pictures/page`)
+  await page.getByRole('button', { name: 'Remove' }).click()
+  await expect(page.getByText('No note has a picture.')).toBeVisible()
+  expect((await page.request.get(new URL(address, url).href)).status()).toBe(404)
+  expect(await records('pictures')).toEqual([])
+  expect(await records('notes')).toMatchObject([{ text: 'Fog all the way up.', picture: null }])
+})
+
 test('a visitor signs in on the guestbook and out again', async ({ page, appliance }) => {
   const { url } = await publish(appliance)
   await page.goto(url)

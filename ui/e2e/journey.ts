@@ -115,6 +115,13 @@ export async function signIn(page: Page, who = ADMIN): Promise<void> {
   await page.getByRole('button', { name: 'Sign in' }).click()
 }
 
+/** Opens a page as the admin from `WITH_ADMIN`, for tests that are not about signing in. */
+export async function openAsAdmin(page: Page, appliance: Appliance, path: string): Promise<void> {
+  const cookies = await appliance.adminCookies()
+  await page.context().addCookies(cookies.map((cookie) => ({ ...cookie, url: appliance.url })))
+  await page.goto(appliance.url + path)
+}
+
 /**
  * Waits until the page's script has run, by looking for what it creates. Before that, keys do nothing and forms work as
  * without scripts.

@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test'
-import { axe } from './axe.ts'
+import { violationsOf } from './axe.ts'
 import { expect, scripted, signIn, test, WITH_ADMIN } from './journey.ts'
 
 test.use({ env: WITH_ADMIN })
@@ -98,7 +98,7 @@ test('the palette and the list of keys are accessible in both themes', async ({ 
     await expect(page.getByRole('dialog', { name })).toBeVisible()
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-      const { violations } = await axe(page).include('dialog[open]').analyze()
+      const violations = await violationsOf(page, { part: 'dialog[open]' })
       expect(violations.map(({ id }) => id)).toEqual([])
     }
     await page.keyboard.press('Escape')

@@ -1,7 +1,8 @@
+import { createSocket, type Socket } from 'node:dgram'
+import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, signIn, siteTest, WITH_ADMIN } from './journey.ts'
-import config from './playwright.config.ts'
 
 /** Pictures of sites on pages of the admin, and what a hostile one cannot do. contract 17.2. */
 
@@ -13,12 +14,7 @@ const test = siteTest.extend({
   },
 })
 
-// A sandboxed frame has a process of its own in every browser for people; the one for tests has to be told.
-const { launchOptions } = config.use ?? {}
-test.use({
-  env: WITH_ADMIN,
-  launchOptions: { ...launchOptions, args: [...(launchOptions?.args ?? []), '--site-per-process'] },
-})
+test.use({ env: WITH_ADMIN })
 
 const HEAD = '<!doctype html><html lang="en"><meta charset="utf-8"><title>Site</title>'
 const SITE = {
@@ -51,17 +47,31 @@ const hostile = (
   setTimeout(() => { location = '${out}/self' }, 3000)
 </script>`
 
+/** Asks a STUN server for its own address. */
+const calling = (port: number) => `${HEAD}<h1>Call</h1><script>
+  const line = new RTCPeerConnection({ iceServers: [{ urls: 'stun:127.0.0.1:${port}' }] })
+  line.oniceconnectionstatechange = () => document.body.append(line.iceConnectionState)
+  line.createDataChannel('x')
+  line.createOffer().then((offer) => line.setLocalDescription(offer))
+</script>`
+
 let outside: Server
 let asked: string[]
+let line: Socket
 test.beforeEach(async () => {
   asked = []
+  line = createSocket('udp4', () => void asked.push('udp')).bind(0, '127.0.0.1')
+  await once(line, 'listening')
   outside = createServer((request, answer) => {
     asked.push(request.url ?? '')
     answer.writeHead(200, { 'access-control-allow-origin': '*' }).end('x')
   }).listen(0, '127.0.0.1')
   await new Promise((resolve) => outside.once('listening', resolve))
 })
-test.afterEach(() => void outside.close())
+test.afterEach(() => {
+  outside.close()
+  line.close()
+})
 
 async function publish(
   appliance: { url: string; asAdmin(method: string, path: string, json?: unknown): Promise<Response> },
@@ -157,8 +167,17 @@ test('a page that never ends leaves the page of the admin usable', async ({ page
   await page.goto(appliance.url)
   await signIn(page)
   await page.goto(`${appliance.url}/projects/${id}/deployments/1`, { waitUntil: 'commit' })
+  await expect(page.locator('iframe')).toHaveCount(1)
   await page.getByRole('link', { name: 'Files' }).click()
   await expect(page.getByRole('heading', { name: 'Files' })).toBeVisible()
+})
+
+test('a page cannot call out by WebRTC', async ({ page, appliance }) => {
+  const id = await publish(appliance, 'call', { 'index.html': calling(line.address().port) })
+  await page.goto(`${appliance.url}/projects/${id}/deployments/1`)
+  await signIn(page)
+  await expect(page.locator('iframe').first().contentFrame().locator('body')).toContainText('failed')
+  expect(asked).toEqual([])
 })
 
 test.describe('without scripts', () => {

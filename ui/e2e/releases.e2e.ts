@@ -1,34 +1,20 @@
-import { expect, signIn, test, WITH_ADMIN } from './journey.ts'
+import { expect, openAsAdmin, test, WITH_ADMIN } from './journey.ts'
+import { createWebsite, pageOf } from './publish-website.ts'
 
 test.use({ env: WITH_ADMIN })
-
-const pageOf = (text: string) =>
-  `<!doctype html><html lang="en"><link rel="icon" href="data:,"><title>Hi</title><h1>${text}</h1>`
 
 for (const javaScriptEnabled of [true, false])
   test.describe(javaScriptEnabled ? 'with scripts' : 'without scripts', () => {
     test.use({ javaScriptEnabled })
 
-    test('a release is rolled back, locked and deleted', async ({ page, appliance, folder }) => {
-      const { id } = await (
-        await appliance.asAdmin('POST', '/api/projects', { owner: 'acme', name: 'website', isPublic: true })
-      ).json()
-      const { key } = await (
-        await appliance.asAdmin('POST', '/api/api-keys', { name: 'ci', projectId: id })
-      ).json()
-      const deploy = (text: string, sha: string) =>
-        appliance.svc(
-          [
-            ...['deploy', folder({ 'index.html': pageOf(text) }), '--api-url', appliance.url],
-            ...['--project', 'acme/website', '--alias', 'production', '--sha', sha],
-          ],
-          { SVC_API_KEY: key },
-        )
+    test('a release is rolled back, locked and deleted', async ({ page, appliance }) => {
+      const { id, upload } = await createWebsite(appliance)
+      const deploy = (text: string, commitSha: string) =>
+        upload({ 'index.html': pageOf(text) }, { alias: 'production', commitSha })
       await deploy('Old', 'aaaaaaaaaaaaaaaa')
       await deploy('New', 'bbbbbbbbbbbbbbbb')
 
-      await page.goto(`${appliance.url}/projects/${id}/aliases`)
-      await signIn(page)
+      await openAsAdmin(page, appliance, `/projects/${id}/aliases`)
       await page.getByRole('link', { name: 'production', exact: true }).click()
       await page.getByRole('link', { name: 'Roll back to #1' }).first().click()
       await expect(page.getByRole('heading', { name: 'Roll production back?' })).toBeVisible()

@@ -1,5 +1,5 @@
-import { axe } from './axe.ts'
-import { expect, signIn, test, WITH_ADMIN } from './journey.ts'
+import { violationsOf } from './axe.ts'
+import { expect, openAsAdmin, test, WITH_ADMIN } from './journey.ts'
 import { pageOf, publishWebsite } from './publish-website.ts'
 
 test.use({ env: WITH_ADMIN })
@@ -17,13 +17,11 @@ for (const javaScriptEnabled of [true, false])
     test('pages get one address, a redirect rule is tried and saved, a missing page is redirected', async ({
       page,
       appliance,
-      folder,
     }) => {
-      const id = await publishWebsite(appliance, folder, FILES)
+      const id = await publishWebsite(appliance, FILES)
       const { port } = new URL(appliance.url)
       const site = `http://${SITE}:${port}`
-      await page.goto(`${appliance.url}/projects/${id}/settings`)
-      await signIn(page)
+      await openAsAdmin(page, appliance, `/projects/${id}/settings`)
       await page
         .getByLabel('Addresses of pages')
         .selectOption({ label: 'Always with a slash: /about/, /docs/' })
@@ -43,7 +41,7 @@ for (const javaScriptEnabled of [true, false])
       await page.getByRole('button', { name: 'Try it' }).click()
       await expect(page.getByText('/old/list leads to /prices/?from=list (302)')).toBeVisible()
       if (javaScriptEnabled) {
-        const { violations } = await axe(page).analyze()
+        const violations = await violationsOf(page)
         expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([])
       }
       await page.getByRole('button', { name: 'Create rule' }).click()
@@ -56,7 +54,7 @@ for (const javaScriptEnabled of [true, false])
       await page.goto(`${appliance.url}/projects/${id}/analytics`)
       await expect(page.getByLabel('Target for /price.htm')).toHaveValue('/prices/')
       if (javaScriptEnabled) {
-        const { violations } = await axe(page).analyze()
+        const violations = await violationsOf(page)
         expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([])
       }
       await page.getByRole('button', { name: 'Redirect /price.htm' }).click()

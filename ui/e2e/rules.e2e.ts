@@ -1,14 +1,14 @@
-import AxeBuilder from '@axe-core/playwright'
 import type { Page } from '@playwright/test'
-import { type Appliance, expect, scripted, signIn, test, WITH_ADMIN } from './journey.ts'
+import { seriousFaults, violationsOf } from './axe.ts'
+import { type Appliance, expect, openAsAdmin, scripted, test, WITH_ADMIN } from './journey.ts'
 import { pageOf, publishWebsite } from './publish-website.ts'
 
 test.use({ env: WITH_ADMIN })
 // Even without scripts, a journey posts more forms in a minute than people do.
 test.setTimeout(120_000)
 
-const publish = (appliance: Appliance, folder: (files: Record<string, string>) => string): Promise<string> =>
-  publishWebsite(appliance, folder, { 'index.html': pageOf('Home'), 'new/index.html': pageOf('New') })
+const publish = (appliance: Appliance): Promise<string> =>
+  publishWebsite(appliance, { 'index.html': pageOf('Home'), 'new/index.html': pageOf('New') })
 
 const rulesOf = (page: Page) =>
   page.getByRole('list', { name: 'Rules of the project' }).getByRole('listitem').getByRole('link')
@@ -40,10 +40,9 @@ for (const javaScriptEnabled of [true, false])
   test.describe(javaScriptEnabled ? 'with scripts' : 'without scripts', () => {
     test.use({ javaScriptEnabled })
 
-    test('a rule is created, tested, moved, edited and deleted', async ({ page, appliance, folder }) => {
-      const id = await publish(appliance, folder)
-      await page.goto(`${appliance.url}/projects/${id}`)
-      await signIn(page)
+    test('a rule is created, tested, moved, edited and deleted', async ({ page, appliance }) => {
+      const id = await publish(appliance)
+      await openAsAdmin(page, appliance, `/projects/${id}`)
       await page.getByRole('link', { name: 'Rules', exact: true }).click()
       await expect(page.getByRole('heading', { name: 'No rules yet' })).toBeVisible()
       await page.getByLabel('Path').fill('/api/*')
@@ -102,10 +101,9 @@ for (const javaScriptEnabled of [true, false])
       await expect(page.getByRole('status').first()).toContainText('The rule was deleted.')
     })
 
-    test('a pipeline is written, run and looked at', async ({ page, appliance, folder }) => {
-      const id = await publish(appliance, folder)
-      await page.goto(`${appliance.url}/projects/${id}/rules/new?kind=pipeline`)
-      await signIn(page)
+    test('a pipeline is written, run and looked at', async ({ page, appliance }) => {
+      const id = await publish(appliance)
+      await openAsAdmin(page, appliance, `/projects/${id}/rules/new?kind=pipeline`)
       await expect(page.getByLabel('Target')).toBeHidden()
       await expect(page.getByLabel('Path', { exact: true })).toBeHidden()
       await page.getByRole('combobox', { name: 'Start from an example' }).selectOption('Count')
@@ -143,10 +141,9 @@ for (const javaScriptEnabled of [true, false])
       await expect(page.getByRole('group', { name: 'Output of answer' })).toContainText('Ann')
     })
 
-    test('four answers make a contact form', async ({ page, appliance, folder }) => {
-      const id = await publish(appliance, folder)
-      await page.goto(`${appliance.url}/projects/${id}/rules/new?form=contact`)
-      await signIn(page)
+    test('four answers make a contact form', async ({ page, appliance }) => {
+      const id = await publish(appliance)
+      await openAsAdmin(page, appliance, `/projects/${id}/rules/new?form=contact`)
       await page.getByRole('textbox', { name: 'Path' }).fill('contact')
       await page.getByRole('button', { name: 'Create rule' }).click()
       await expect(page.getByRole('textbox', { name: 'Path' })).toHaveAccessibleDescription(/Enter a path/)
@@ -173,19 +170,14 @@ for (const javaScriptEnabled of [true, false])
       await expect(page.getByText('ann@example.com')).toHaveCount(1)
     })
 
-    test('a rule of the repository is unlocked, and its set attached', async ({
-      page,
-      appliance,
-      folder,
-    }) => {
-      const id = await publish(appliance, folder)
+    test('a rule of the repository is unlocked, and its set attached', async ({ page, appliance }) => {
+      const id = await publish(appliance)
       await appliance.asAdmin('PUT', `/api/proxy-rule-sets/project/${id}/sync`, {
         ruleSet: { name: 'book' },
         rules: [{ pathPattern: '/book/*', targetUrl: '/new/' }],
         source: { repo: 'acme/website', gitSha: 'c0ffee1234567890', path: '.svc/proxy-rules/book' },
       })
-      await page.goto(`${appliance.url}/projects/${id}/rules`)
-      await signIn(page)
+      await openAsAdmin(page, appliance, `/projects/${id}/rules`)
       await expect(page.getByText('Managed by the repository acme/website')).toBeVisible()
       await page.getByRole('link', { name: '/book/*' }).click()
       await expect(page.getByRole('link', { name: 'Edit' })).toHaveCount(0)
@@ -212,15 +204,14 @@ for (const javaScriptEnabled of [true, false])
     })
   })
 
-test('rules are reordered by keyboard and by drag', async ({ page, appliance, folder }) => {
-  const id = await publish(appliance, folder)
+test('rules are reordered by keyboard and by drag', async ({ page, appliance }) => {
+  const id = await publish(appliance)
   await makeRewrites(appliance, id, ['/a', '/b', '/c'])
   const stored = async () => {
     const { rules } = await (await appliance.asAdmin('GET', `/api/proxy-rules/project/${id}`)).json()
     return rules.map(({ pathPattern }: { pathPattern: string }) => pathPattern)
   }
-  await page.goto(`${appliance.url}/projects/${id}/rules`)
-  await signIn(page)
+  await openAsAdmin(page, appliance, `/projects/${id}/rules`)
 
   const grip = page.getByRole('button', { name: 'Reorder /a' })
   await grip.focus()
@@ -249,35 +240,32 @@ test('rules are reordered by keyboard and by drag', async ({ page, appliance, fo
   await expect(rulesOf(page)).toHaveText(['/c', '/a', '/b'])
 })
 
-test('the trace and a refused form are accessible', async ({ page, appliance, folder }) => {
-  const id = await publish(appliance, folder)
+test('the trace and a refused form are accessible', async ({ page, appliance }) => {
+  const id = await publish(appliance)
   await makeRewrites(appliance, id, ['/a', '/b'])
-  const seriousFaults = async () => {
+  const inBothThemes = async () => {
     // By then the style is loaded too.
     await scripted(page)
-    const { violations } = await new AxeBuilder({ page }).analyze()
-    return violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+      expect(seriousFaults(await violationsOf(page))).toEqual([])
+    }
   }
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-    await page.goto(`${appliance.url}/projects/${id}/rules/test`)
-    if (colorScheme === 'light') await signIn(page)
-    await page.getByLabel('Path').fill('/b')
-    await page.getByRole('button', { name: 'Test' }).click()
-    await expect(page.getByText('Matches', { exact: true })).toBeVisible()
-    expect(await seriousFaults()).toEqual([])
-    await page.goto(`${appliance.url}/projects/${id}/rules/new`)
-    await page.getByLabel('Path').fill('nothing')
-    await page.getByRole('button', { name: 'Create rule' }).click()
-    await expect(page.getByRole('alert').first()).toBeVisible()
-    expect(await seriousFaults()).toEqual([])
-  }
+  await openAsAdmin(page, appliance, `/projects/${id}/rules/test`)
+  await page.getByLabel('Path').fill('/b')
+  await page.getByRole('button', { name: 'Test' }).click()
+  await expect(page.getByText('Matches', { exact: true })).toBeVisible()
+  await inBothThemes()
+  await page.goto(`${appliance.url}/projects/${id}/rules/new`)
+  await page.getByLabel('Path').fill('nothing')
+  await page.getByRole('button', { name: 'Create rule' }).click()
+  await expect(page.getByRole('alert').first()).toBeVisible()
+  await inBothThemes()
 })
 
-test('errors are shown while somebody types', async ({ page, appliance, folder }) => {
-  const id = await publish(appliance, folder)
-  await page.goto(`${appliance.url}/projects/${id}/rules/new`)
-  await signIn(page)
+test('errors are shown while somebody types', async ({ page, appliance }) => {
+  const id = await publish(appliance)
+  await openAsAdmin(page, appliance, `/projects/${id}/rules/new`)
   await scripted(page)
   await page.getByLabel('Path').fill('api')
   await expect(page.getByLabel('Path')).toHaveAccessibleDescription(/begin with \/ or \*/)

@@ -1,10 +1,9 @@
-import { expect, signIn, test, WITH_ADMIN } from './journey.ts'
+import { expect, openAsAdmin, test, WITH_ADMIN } from './journey.ts'
+import { createWebsite, pageOf } from './publish-website.ts'
 
 test.use({ env: WITH_ADMIN })
 
 const SHA = 'abcdef0123456789'
-const pageOf = (text: string) =>
-  `<!doctype html><html lang="en"><link rel="icon" href="data:,"><title>Hi</title><h1>${text}</h1>`
 
 for (const javaScriptEnabled of [true, false])
   test.describe(javaScriptEnabled ? 'with scripts' : 'without scripts', () => {
@@ -13,25 +12,12 @@ for (const javaScriptEnabled of [true, false])
     test('a commit is published twice, and its alias goes between the two versions', async ({
       page,
       appliance,
-      folder,
     }) => {
-      const project = { owner: 'acme', name: 'website', isPublic: true }
-      const { id } = await (await appliance.asAdmin('POST', '/api/projects', project)).json()
-      const made = await appliance.asAdmin('POST', '/api/api-keys', { name: 'ci', projectId: id })
-      const { key } = await made.json()
-      const deploy = (text: string, ...more: string[]) =>
-        appliance.svc(
-          [
-            ...['deploy', folder({ 'index.html': pageOf(text) }), '--api-url', appliance.url],
-            ...['--project', 'acme/website', '--sha', SHA, ...more],
-          ],
-          { SVC_API_KEY: key },
-        )
-      await deploy('First', '--alias', 'production')
-      await deploy('Second')
+      const { id, upload } = await createWebsite(appliance)
+      await upload({ 'index.html': pageOf('First') }, { alias: 'production', commitSha: SHA })
+      await upload({ 'index.html': pageOf('Second') }, { commitSha: SHA })
 
-      await page.goto(`${appliance.url}/projects/${id}/deployments`)
-      await signIn(page)
+      await openAsAdmin(page, appliance, `/projects/${id}/deployments`)
       await expect(page.getByText('The commit has a newer version')).toHaveCount(1)
       await page.getByRole('link', { name: '#1', exact: true }).click()
       await expect(page.getByRole('heading', { name: '2 versions of this commit' })).toBeVisible()

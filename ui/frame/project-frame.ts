@@ -21,6 +21,7 @@ type ProjectTab =
   | 'analytics'
   | 'errors'
   | 'requests'
+  | 'audit'
   | 'secrets'
   | 'webhooks'
   | 'retention'
@@ -84,6 +85,7 @@ export const projectFrame = (base: ProjectPageBase, frame: Frame, body: Content)
 const helpOf = (tab: ProjectTab | undefined): HelpTopic => {
   if (tab === undefined || tab === 'overview') return 'a-project'
   if (tab === 'checks') return 'checked-releases'
+  if (tab === 'audit') return 'audit-log'
   return tab === 'settings' ? 'settings-of-a-project' : tab
 }
 
@@ -126,6 +128,7 @@ const GROUPS: readonly Group[] = [
       { tab: 'retention', label: 'Retention', path: '/retention' },
       { tab: 'secrets', label: 'Secrets', path: '/secrets', needs: 'seeSecrets' },
       { tab: 'webhooks', label: 'Webhooks', path: '/webhooks', needs: 'manageWebhooks' },
+      { tab: 'audit', label: 'Audit log', path: '/audit', needs: 'readAudit' },
     ],
   },
 ]

@@ -25,6 +25,7 @@ export const CAN = {
   manageSettings: 'settings:manage',
   transfer: 'ownership:transfer',
   readAnalytics: 'analytics:read',
+  readAudit: 'audit:read',
   manageWebhooks: 'webhook:manage',
   manageRetention: 'retention:manage',
   deleteProject: 'project:delete',

@@ -19,6 +19,7 @@ import { invitationMail } from '../components/invitation-mail.ts'
 import { notice } from '../components/notice.ts'
 import { pagination } from '../components/pagination.ts'
 import { roleLabel } from '../components/role.ts'
+import { sides } from '../components/sides.ts'
 import { type Column, table } from '../components/table.ts'
 import { day, time } from '../components/time.ts'
 import { type ProjectPageBase, projectFrame, projectHref } from '../frame/project-frame.ts'
@@ -50,8 +51,8 @@ export const peoplePage = (props: PeoplePageProps): Html =>
     },
     html`
       ${looseError(props.failed)} ${props.invited && invitedCard(props.invited)}
-      ${people(props)} ${props.can.managePeople && inviteCard(props)} ${groupCard(props)}
-      ${props.invitations !== null && invitationCard(props, props.invitations)}
+      ${sides(people(props), props.can.managePeople && inviteCard(props))}
+      ${sides(groupCard(props), props.invitations !== null && invitationCard(props, props.invitations))}
     `,
   )
 

@@ -1,15 +1,15 @@
-import type { HistoryView } from '../../src/modules/aliases/service.ts'
+import type { NamedMove } from '../../src/modules/aliases/service.ts'
 import type { AttentionItem } from '../../src/modules/attention/service.ts'
 import { aliasHref } from '../aliases/aliases.ts'
 import { rollBackDialog } from '../aliases/roll-back-dialog.ts'
-import { attentionBadge, attentionCard } from '../components/attention.ts'
+import { attentionBadge, attentionBadges, attentionCard } from '../components/attention.ts'
 import { badge, visibilityBadge } from '../components/badge.ts'
 import { linkButton } from '../components/button.ts'
 import { emptyState } from '../components/empty-state.ts'
 import { field } from '../components/field.ts'
 import { type Content, type Html, html } from '../components/html.ts'
 import { mainNav } from '../components/main-nav.ts'
-import type { Notice, Tone } from '../components/notice.ts'
+import type { Notice } from '../components/notice.ts'
 import { pagination } from '../components/pagination.ts'
 import { picture, siteIcon } from '../components/picture.ts'
 import { searchForm } from '../components/search-form.ts'
@@ -18,10 +18,8 @@ import { time } from '../components/time.ts'
 import type { PageUser } from '../components/user-menu.ts'
 import { type PublishPanelProps, publishPanel } from '../deployments/publish-panel.ts'
 import { appLayout } from '../frame/layout.ts'
+import { projectHref } from '../frame/project-frame.ts'
 import { queryText } from '../frame/project-request.ts'
-
-/** A problem to look at, and the project page with the details. */
-export type HealthPoint = { tone: Tone; label: string; page: 'errors' | 'deployments' | 'domains' }
 
 export type ProjectRow = {
   id: string
@@ -32,16 +30,14 @@ export type ProjectRow = {
   /** The site's address; null while nothing is published. */
   url: string | null
   lastDeploymentAt: string | null
-  /** Empty if there are no problems; null while nothing is published and for people who may only view the site. */
-  health: readonly HealthPoint[] | null
-  /** Its page in the admin; null for people who may only view the site. */
-  pageUrl: string | null
+  /** What the person may look at in it. */
+  attention: readonly AttentionItem[]
   /** The address to give to others; null while nothing is published. */
   address: string | null
   pictureUrl: string | null
   iconUrl: string | null
   /** The alias `production` and its history, for those who may move it. */
-  production: { id: string; history: readonly HistoryView[] } | null
+  production: { id: string; history: readonly NamedMove[] } | null
 }
 
 export type View = 'cards' | 'list'
@@ -116,7 +112,7 @@ const found = ({ projects, view, search, page, pages, total }: HomePageProps): H
       ? html`<p class="muted">No project has “${search}” in its name.</p>`
       : view === 'cards'
         ? html`<ul class="card-grid" aria-label="Projects" role="list">${projects.map(projectCard)}</ul>`
-        : table<ProjectRow>({ caption: 'Projects', rows: projects, columns: columnsFor(projects) })
+        : table<ProjectRow>({ caption: 'Projects', rows: projects, columns: COLUMNS })
   }
   ${pagination({ page, pages, total, hrefOf: (to) => `/${queryText({ q: search, page: to })}` })}
 `
@@ -138,8 +134,7 @@ const projectCard = (project: ProjectRow): Html => html`
     <div>${nameOf(project)}</div>
     <div class="facts muted small">
       ${visibilityBadge(project.isPublic)}
-      ${project.pageUrl !== null && time(project.lastDeploymentAt, 'Not published')}
-      ${project.health !== null && healthCell(project)}
+      ${time(project.lastDeploymentAt, 'Not published')} ${healthCell(project)}
     </div>
     <div class="actions">${siteActions(project)}</div>
   </li>
@@ -173,12 +168,6 @@ const noProjects = ({ panel }: HomePageProps): Html =>
       })
     : publishPanel(panel)
 
-/** Guests of all of them see neither when something was published nor how it fares: columns without any value. */
-const columnsFor = (projects: readonly ProjectRow[]): Column<ProjectRow>[] =>
-  projects.some(({ pageUrl }) => pageUrl !== null)
-    ? COLUMNS
-    : COLUMNS.filter(({ label }) => label !== 'Last deployment' && label !== 'Health')
-
 const COLUMNS: Column<ProjectRow>[] = [
   {
     label: 'Project',
@@ -189,7 +178,7 @@ const COLUMNS: Column<ProjectRow>[] = [
   { label: 'Visibility', cell: (project) => visibilityBadge(project.isPublic) },
   {
     label: 'Last deployment',
-    cell: (project) => time(project.lastDeploymentAt, project.pageUrl === null ? '–' : 'Not yet'),
+    cell: (project) => time(project.lastDeploymentAt, 'Not yet'),
   },
   { label: 'Health', cell: healthCell },
   {
@@ -200,11 +189,7 @@ const COLUMNS: Column<ProjectRow>[] = [
 ]
 
 const nameOf = (project: ProjectRow): Html => html`
-  ${
-    project.pageUrl === null
-      ? html`<strong>${titleOf(project)}</strong>`
-      : html`<a href=${project.pageUrl}><strong>${titleOf(project)}</strong></a>`
-  }
+  <a href=${projectHref(project.id)}><strong>${titleOf(project)}</strong></a>
   ${hasOwnTitle(project) && html`<div class="muted small">${fullName(project)}</div>`}
 `
 
@@ -216,10 +201,7 @@ const hasOwnTitle = ({ displayName, name }: ProjectRow): boolean => displayName 
 
 const fullName = ({ owner, name }: ProjectRow): string => `${owner}/${name}`
 
-function healthCell({ health, pageUrl }: ProjectRow): Content {
-  if (health === null) return html`<span class="muted">–</span>`
-  if (health.length === 0) return badge('Good', 'good')
-  return html`<div>${health.map(
-    ({ tone, label, page }) => html`<a href=${`${pageUrl}/${page}`}>${badge(label, tone)}</a> `,
-  )}</div>`
+function healthCell({ attention, lastDeploymentAt }: ProjectRow): Content {
+  if (attention.length > 0) return html`<div>${attentionBadges(attention)}</div>`
+  return lastDeploymentAt === null ? html`<span class="muted">–</span>` : badge('Good', 'good')
 }

@@ -4,17 +4,21 @@ import { DAY_MS } from '../../src/domain/durations.ts'
 import { isoTime } from '../../src/domain/iso-time.ts'
 import { getFailures } from '../../src/modules/analytics/failures.ts'
 import { listRequestsOfProject, newestRequestId } from '../../src/modules/logs/requests.ts'
+import { listProjectActors, listProjectAudit } from '../../src/modules/logs/service.ts'
 import { page } from '../components/html.ts'
 import { expectedFailure, queryOf } from '../frame/page-request.ts'
 import { lookAt } from '../frame/project-request.ts'
+import { findAudit } from '../workspace/audit-query.ts'
+import { projectAuditPage } from './audit.ts'
 import { errorsPage, SPANS, STATUSES } from './errors.ts'
 import { requestsPage } from './requests.ts'
 
-/** What happens on the sites of one project: what failed, and every request. contract 17.7. */
+/** What happens in one project: what failed, every request, and every change. contract 17.7, 17.9. */
 export const insightPages = (ctx: Context) =>
   new Elysia()
     .get('/projects/:id/errors', ({ request, params }) => showErrors(ctx, request, params.id))
     .get('/projects/:id/requests', ({ request, params }) => showRequests(ctx, request, params.id))
+    .get('/projects/:id/audit', ({ request, params }) => showAudit(ctx, request, params.id))
 
 const MOST = '50'
 
@@ -40,4 +44,11 @@ function showRequests(ctx: Context, request: Request, id: string): Response {
     const nothing = { found: null, newestId: null, failed: error }
     return page(requestsPage({ ...looking, filters, ...nothing }), error.status)
   }
+}
+
+function showAudit(ctx: Context, request: Request, id: string): Response {
+  const looking = lookAt(ctx, request, id, 'audit:read')
+  const { grant } = looking
+  const { list, status } = findAudit(request, (query) => listProjectAudit(ctx, grant, query))
+  return page(projectAuditPage({ ...looking, actors: listProjectActors(ctx, grant), ...list }), status)
 }

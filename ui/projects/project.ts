@@ -16,6 +16,7 @@ import { type Content, type Html, html } from '../components/html.ts'
 import { notice } from '../components/notice.ts'
 import { picture } from '../components/picture.ts'
 import { roleLabel } from '../components/role.ts'
+import { sides } from '../components/sides.ts'
 import { type Column, table } from '../components/table.ts'
 import { day, time } from '../components/time.ts'
 import { deploymentLink, deploymentTable, type PictureAddresses } from '../deployments/deployment-table.ts'
@@ -117,7 +118,16 @@ const firstUpload = (props: ProjectPageProps): Html => html`
 const published = (props: ProjectPageProps): Html => html`
   ${attentionCard(props.needsAttention ?? [])}
   ${attention(props)}
-  ${card(
+  ${sides(live(props), latest(props))} ${previewsCard(props)}
+  ${sides(
+    props.visits !== undefined && visits(props.project.id, props.visits),
+    props.quota !== undefined && quotaOf(props.project.id, props.quota),
+    props.canPurge === true && purgeCard(),
+  )}
+`
+
+const live = (props: ProjectPageProps): Html =>
+  card(
     {
       id: 'live',
       title: 'Live',
@@ -132,8 +142,10 @@ const published = (props: ProjectPageProps): Html => html`
           ${picture({ name: props.project.displayName, src: props.pictureUrl ?? null, size: 'large' })}
           ${table<AliasView>({ caption: 'Live aliases', rows: liveRows(props.aliases), columns: COLUMNS })}
         `,
-  )}
-  ${card(
+  )
+
+const latest = (props: ProjectPageProps): Html =>
+  card(
     {
       id: 'latest',
       title: 'Latest deployments',
@@ -142,12 +154,7 @@ const published = (props: ProjectPageProps): Html => html`
       `,
     },
     deploymentTable(props.deployments, { pictures: props.pictures }),
-  )}
-  ${previewsCard(props)}
-  ${props.visits !== undefined && visits(props.project.id, props.visits)}
-  ${props.quota !== undefined && quotaOf(props.project.id, props.quota)}
-  ${props.canPurge === true && purgeCard()}
-`
+  )
 
 const MAX_ALIASES = 5
 

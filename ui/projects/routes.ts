@@ -5,9 +5,9 @@ import { isoTime } from '../../src/domain/iso-time.ts'
 import { listPreviews } from '../../src/modules/aliases/previews.ts'
 import {
   type AliasView,
-  findAliasByName,
   historyOf,
   listAliases,
+  namedMovesOf,
   productionAliases,
 } from '../../src/modules/aliases/service.ts'
 import { getProjectAnalytics } from '../../src/modules/analytics/service.ts'
@@ -34,8 +34,7 @@ import {
   lookAt,
   submitProjectForm,
 } from '../frame/project-request.ts'
-import { projectHealth } from './health.ts'
-import { type HealthPoint, homePage, type ProjectRow, type View } from './home.ts'
+import { homePage, type ProjectRow, type View } from './home.ts'
 import { isProduction, projectPage, type Visits } from './project.ts'
 
 /** The list of projects, a new one, its overview, and publishing to it. */
@@ -64,27 +63,25 @@ async function showHome(ctx: Context, request: Request): Promise<Response> {
   const { projects, ...place } = pageOfProjects(ctx, grant, { q: search, page: asked, perPage: PER_PAGE })
   const ids = projects.map(({ id }) => id)
   const times = lastDeploymentTimes(ctx, ids)
-  const healthOf = projectHealth(ctx, caller, ids)
+  const attention = await listAttention(ctx, grant)
+  const attentionById = Map.groupBy(attention, ({ projectId }) => projectId)
   const productions = productionAliases(ctx, ids)
   const view = viewAsked(request)
   const pictures = picturesOf(ctx, request)
   const pictured = picturedProjects(ctx, ids)
   const rows = projects.map((project) => {
-    const row = rowOf(ctx, caller, project, {
-      at: times.get(project.id) ?? null,
-      health: healthOf(project.id),
-    })
-    const shown = row.pageUrl === null ? undefined : pictured.get(project.id)
+    const shown = pictured.get(project.id)
     return {
-      ...row,
+      ...project,
+      lastDeploymentAt: times.get(project.id) ?? null,
+      attention: attentionById.get(project.id) ?? [],
       address: project.url,
       url: visitUrlOf(ctx, request, project, productions.get(project.id)),
       pictureUrl: view === 'cards' ? pictures.of(shown) : null,
       iconUrl: pictures.icon(shown),
-      production: productionToRollBack(ctx, caller, project.id),
+      production: productionToRollBack(ctx, caller, project.id, productions.get(project.id)),
     }
   })
-  const attention = await listAttention(ctx, grant)
   const answer = pictures.page(
     homePage({
       user,
@@ -106,11 +103,14 @@ async function showHome(ctx: Context, request: Request): Promise<Response> {
 }
 
 /** Null for those who may not move it, and where there is none. */
-function productionToRollBack(ctx: Context, caller: Caller, projectId: string): ProjectRow['production'] {
-  if (!mayDo(ctx, caller, 'alias:write', projectId, false)) return null
-  const id = findAliasByName(ctx, projectId, 'production')?.id
-  if (id === undefined) return null
-  return { id, history: historyOf(ctx, authorize(ctx, caller, 'project:read', { projectId }, true), id) }
+function productionToRollBack(
+  ctx: Context,
+  caller: Caller,
+  projectId: string,
+  production: Pick<AliasView, 'id'> | undefined,
+): ProjectRow['production'] {
+  if (production === undefined || !mayDo(ctx, caller, 'alias:write', projectId, false)) return null
+  return { id: production.id, history: namedMovesOf(ctx, production.id) }
 }
 
 const VIEW_COOKIE = '; Path=/; Max-Age=31536000; SameSite=Lax; HttpOnly'
@@ -150,21 +150,6 @@ function visitUrlOf(
 
 const primaryOf = (ctx: Context, { id, url }: ProjectView, aliases: readonly AliasView[]) =>
   productionAliases(ctx, [id]).get(id) ?? aliases.find((one) => one.url === url)
-
-function rowOf(
-  ctx: Context,
-  caller: Caller,
-  project: ProjectView,
-  { at, health }: { at: string | null; health: readonly HealthPoint[] },
-): Omit<ProjectRow, 'address' | 'pictureUrl' | 'iconUrl' | 'production'> {
-  const mayRead = mayDo(ctx, caller, 'project:read', project.id)
-  return {
-    ...project,
-    lastDeploymentAt: mayRead ? at : null,
-    health: mayRead && at !== null ? health : null,
-    pageUrl: mayRead ? `/projects/${project.id}` : null,
-  }
-}
 
 /** Undefined for people who may not create projects. */
 function creatorGrant(ctx: Context, caller: Caller): Grant | undefined {

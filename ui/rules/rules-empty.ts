@@ -1,4 +1,4 @@
-import { button, linkButton } from '../components/button.ts'
+import { button } from '../components/button.ts'
 import { copyable } from '../components/copyable.ts'
 import { emptyState } from '../components/empty-state.ts'
 import { field, hidden } from '../components/field.ts'
@@ -31,7 +31,6 @@ export const noRules = ({ project, can, apiUrl }: ProjectPageBase & { apiUrl: st
             })}
             ${button({ label: 'Create rule' })}
           </form>
-          <p>${linkButton({ label: 'All settings of a rule', href: rulesHref(project.id, '/new'), kind: 'secondary', small: true })}</p>
           <h3>Keep rules in the repository</h3>
           <p class="muted">Write rules as files in the site’s repository, test them on your machine and push them with the site.</p>
           ${copyable({ label: 'Rules as code', text: commands(`${project.owner}/${project.name}`, apiUrl) })}

@@ -59,7 +59,7 @@ export const rulesPage = (props: RulesPageProps): Html =>
           that matches answers; without one, the file does.
         </p>
       `,
-      aside: !isEmpty(props) && links(props),
+      aside: links(props),
     },
     html`
       ${props.failed !== undefined && props.failed.intent !== 'sets' && formError(props.failed.error)}
@@ -70,11 +70,16 @@ export const rulesPage = (props: RulesPageProps): Html =>
 const isEmpty = ({ aliases, everywhere, idle, chosen }: RulesPageProps): boolean =>
   chosen === '' && aliases.length + everywhere.own.length + everywhere.sets.length + idle.length === 0
 
-const links = ({ project, can }: RulesPageProps): Html => html`
+const links = (props: RulesPageProps): Html => html`
   <div class="actions">
-    ${can.configureTraffic && linkButton({ label: 'New rule', href: rulesHref(project.id, '/new') })}
-    ${linkButton({ label: 'Test a rule', href: rulesHref(project.id, '/test'), kind: 'secondary' })}
-    ${linkButton({ label: 'Run log', href: rulesHref(project.id, '/runs'), kind: 'secondary' })}
+    ${props.can.configureTraffic && linkButton({ label: 'New rule', href: rulesHref(props.project.id, '/new') })}
+    ${
+      !isEmpty(props) &&
+      html`
+        ${linkButton({ label: 'Test a rule', href: rulesHref(props.project.id, '/test'), kind: 'secondary' })}
+        ${linkButton({ label: 'Run log', href: rulesHref(props.project.id, '/runs'), kind: 'secondary' })}
+      `
+    }
   </div>
 `
 

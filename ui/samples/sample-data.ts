@@ -3,6 +3,7 @@ import type { PublishPanelProps } from '../deployments/publish-panel.ts'
 
 import type { PreviewView } from '../../src/modules/aliases/previews.ts'
 import type { AliasView } from '../../src/modules/aliases/service.ts'
+import type { AttentionItem } from '../../src/modules/attention/service.ts'
 import type { DeploymentView } from '../../src/modules/deployments/service.ts'
 import type { ProjectView } from '../../src/modules/projects/service.ts'
 import type { Settings } from '../../src/modules/settings/service.ts'
@@ -17,6 +18,15 @@ export const at = '2026-11-20T08:12:00.000Z'
 export const sha = '3f786850e387550fdab836ed7e6dc881de23001b'
 export const olderSha = '89e6c98d92887913cadf06b2adb97f26cde4849b'
 
+const attentionItem = (
+  code: AttentionItem['code'],
+  severity: AttentionItem['severity'],
+  page: string,
+): AttentionItem => ({
+  ...{ code, severity, at, projectId: 'p1', href: `/projects/p1/${page}` },
+  message: `About ${page}.`,
+})
+
 export const projects: ProjectRow[] = [
   {
     id: 'p1',
@@ -26,11 +36,12 @@ export const projects: ProjectRow[] = [
     isPublic: true,
     url: 'https://production--website--acme.sites.example.com/',
     lastDeploymentAt: at,
-    health: [
-      { tone: 'bad', label: '12 errors in a day', page: 'errors' },
-      { tone: 'warn', label: 'Newest not live', page: 'deployments' },
+    attention: [
+      attentionItem('errors', 'error', 'errors'),
+      attentionItem('release-held', 'error', 'deployments/d1'),
+      attentionItem('domain-unverified', 'warn', 'domains/h1'),
+      attentionItem('domain-unverified', 'warn', 'domains/h2'),
     ],
-    pageUrl: '/projects/p1',
     address: 'https://production--website--acme.sites.example.com/',
     pictureUrl: '/_svc/picture/ticket/',
     iconUrl: '/_svc/picture/ticket/favicon.ico',
@@ -44,8 +55,7 @@ export const projects: ProjectRow[] = [
     isPublic: false,
     url: 'https://handbook.example.com/',
     lastDeploymentAt: null,
-    health: null,
-    pageUrl: null,
+    attention: [],
     address: 'https://handbook.example.com/',
     pictureUrl: null,
     iconUrl: null,
@@ -87,6 +97,7 @@ const all = (may: boolean): Can => ({
   manageSettings: may,
   transfer: may,
   readAnalytics: may,
+  readAudit: may,
   manageWebhooks: may,
   manageRetention: may,
   deleteProject: may,

@@ -140,6 +140,8 @@ export const operationsSamples = [
           files: 9,
           bytes: 9000,
           uniqueBytes: 500,
+          uploads: 12,
+          uploadBytes: 34_567,
           quota: { bytes: 10_000, deployments: null, files: null },
         },
       ],

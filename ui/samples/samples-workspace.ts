@@ -1,5 +1,7 @@
 import type { UserOverview } from '../../src/modules/users/overview.ts'
+import { projectAuditPage } from '../projects/audit.ts'
 import { auditPage } from '../workspace/audit.ts'
+import type { AuditList } from '../workspace/audit-list.ts'
 import { groupPage, groupsPage } from '../workspace/groups.ts'
 import { healthPage } from '../workspace/health.ts'
 import { keysPage } from '../workspace/keys.ts'
@@ -7,7 +9,20 @@ import { userPage } from '../workspace/person.ts'
 import { workspaceSettingsPage } from '../workspace/settings.ts'
 import { usersPage } from '../workspace/users.ts'
 import { sample } from './sample.ts'
-import { admin, apiUrl, at, group, keys, none, one, projects, settings, user, wrong } from './sample-data.ts'
+import {
+  admin,
+  apiUrl,
+  at,
+  group,
+  keys,
+  none,
+  one,
+  owner,
+  projects,
+  settings,
+  user,
+  wrong,
+} from './sample-data.ts'
 
 const overview: UserOverview = {
   user: { ...user, role: 'admin' },
@@ -61,6 +76,48 @@ const overview: UserOverview = {
       why: [],
     },
   ],
+}
+
+const changes: AuditList = {
+  filters: { group: '', action: '', projectId: '', actorId: '', from: '', to: '' },
+  actors: [{ id: 'u1', name: 'ada@example.com' }],
+  found: {
+    pagination: { ...one, pages: 2 },
+    data: [
+      {
+        id: 'e1',
+        at,
+        actor: { kind: 'user', id: 'u1', name: 'ada@example.com' },
+        credential: 'session',
+        ip: '192.0.2.7',
+        action: 'project.change',
+        target: { kind: 'project', id: 'p1', name: 'acme/website' },
+        projectId: 'p1',
+        before: { isPublic: false, displayName: 'Old' },
+        after: { isPublic: true, displayName: 'New' },
+        sentence: 'ada@example.com changed the settings of acme/website',
+        canUndo: true,
+        undoneBy: null,
+        undoOf: null,
+      },
+      {
+        id: 'e2',
+        at,
+        actor: { kind: 'operator', id: null, name: null },
+        credential: 'operator',
+        ip: null,
+        action: 'user.create',
+        target: { kind: 'user', id: 'u2', name: 'grace@example.com' },
+        projectId: null,
+        before: null,
+        after: { id: 'u2', email: 'grace@example.com', role: 'member', mfaEnabled: false, note: [1, 2] },
+        sentence: 'The operator made the account grace@example.com',
+        canUndo: false,
+        undoneBy: null,
+        undoOf: null,
+      },
+    ],
+  },
 }
 
 export const workspaceSamples = [
@@ -126,47 +183,10 @@ export const workspaceSamples = [
   sample('workspace-settings', workspaceSettingsPage, { user: admin, settings }),
   sample('audit', auditPage, {
     user: admin,
-    filters: { group: '', action: '', projectId: '', actorId: '', from: '', to: '' },
-    actors: [{ id: 'u1', name: 'ada@example.com' }],
     projects: [{ id: 'p1', owner: 'acme', name: 'website' }],
-    found: {
-      pagination: { ...one, pages: 2 },
-      data: [
-        {
-          id: 'e1',
-          at,
-          actor: { kind: 'user', id: 'u1', name: 'ada@example.com' },
-          credential: 'session',
-          ip: '192.0.2.7',
-          action: 'project.change',
-          target: { kind: 'project', id: 'p1', name: 'acme/website' },
-          projectId: 'p1',
-          before: { isPublic: false, displayName: 'Old' },
-          after: { isPublic: true, displayName: 'New' },
-          sentence: 'ada@example.com changed the settings of acme/website',
-          canUndo: true,
-          undoneBy: null,
-          undoOf: null,
-        },
-        {
-          id: 'e2',
-          at,
-          actor: { kind: 'operator', id: null, name: null },
-          credential: 'operator',
-          ip: null,
-          action: 'user.create',
-          target: { kind: 'user', id: 'u2', name: 'grace@example.com' },
-          projectId: null,
-          before: null,
-          after: { id: 'u2', email: 'grace@example.com', role: 'member', mfaEnabled: false, note: [1, 2] },
-          sentence: 'The operator made the account grace@example.com',
-          canUndo: false,
-          undoneBy: null,
-          undoOf: null,
-        },
-      ],
-    },
+    ...changes,
   }),
+  sample('project-audit', projectAuditPage, { ...owner, ...changes }),
   sample('audit-refused', auditPage, {
     user: admin,
     filters: { group: 'keys', action: 'x', projectId: '', actorId: 'u1', from: 'never', to: '' },

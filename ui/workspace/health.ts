@@ -9,6 +9,7 @@ import { details } from '../components/details.ts'
 import { formatDuration } from '../components/duration.ts'
 import { field, fieldError, formError, hidden } from '../components/field.ts'
 import { type Html, html } from '../components/html.ts'
+import { sides } from '../components/sides.ts'
 import { type Column, table } from '../components/table.ts'
 import { time } from '../components/time.ts'
 import { certificateState } from '../domains/certificate-state.ts'
@@ -46,7 +47,7 @@ export const healthPage = (props: HealthPageProps): Html =>
         },
         table<Check>({ caption: 'Checks', rows: props.checks, columns: COLUMNS }),
       )}
-      ${mailCard(props)} ${cdnCard(props.cdn)} ${serverCard(props)}
+      ${sides(mailCard(props), cdnCard(props.cdn), serverCard(props))}
     `,
   )
 

@@ -65,7 +65,7 @@ export const keysPage = (props: KeysPageProps): Html =>
             <code>Authorization: Bearer</code>.
           </p>
         </div>
-        ${props.found.pagination.total > 0 && linkButton({ label: 'New key', href: '#new-key' })}
+        ${linkButton({ label: 'New key', href: '#new-key' })}
       </header>
       <div class="cards">
         ${

@@ -40,7 +40,7 @@ import { suspendUser, unsuspendUser } from '../../src/modules/users/suspension.t
 import { page } from '../components/html.ts'
 import { checkInput, type Form, UNREAD_BODY } from '../frame/form.ts'
 import { pageOf } from '../frame/page-of.ts'
-import { expectedFailure, queryOf } from '../frame/page-request.ts'
+import { queryOf } from '../frame/page-request.ts'
 import {
   administer,
   type Doing,
@@ -52,6 +52,7 @@ import {
   submitWorkspaceForm,
 } from '../frame/project-request.ts'
 import { auditPage } from './audit.ts'
+import { findAudit } from './audit-query.ts'
 import { groupPage, groupsPage } from './groups.ts'
 import { healthPage } from './health.ts'
 import { type UserPageProps, userPage } from './person.ts'
@@ -307,35 +308,11 @@ function submitSettings(ctx: Context, request: Request): Promise<Response> {
   })
 }
 
-const AUDIT_PER_PAGE = '25'
-
 function showAudit(ctx: Context, request: Request): Response {
   const { user, caller, grant } = administer(ctx, request)
-  const text = (name: string) => queryOf(request, name)?.trim() ?? ''
-  const filters = {
-    group: text('group'),
-    action: text('action'),
-    projectId: text('projectId'),
-    actorId: text('actorId'),
-    from: text('from'),
-    to: text('to'),
-  }
   const projects = listProjectNames(ctx, authorize(ctx, caller, 'project:list', undefined, true))
-  const base = { user, filters, projects, actors: listActors(ctx, grant) }
-  try {
-    // A day ends at its last millisecond.
-    const to = /^\d{4}-\d{2}-\d{2}$/.test(filters.to) ? `${filters.to}T23:59:59.999Z` : filters.to
-    const found = listAudit(ctx, grant, {
-      ...filters,
-      to,
-      page: queryOf(request, 'page'),
-      limit: AUDIT_PER_PAGE,
-    })
-    return page(auditPage({ ...base, found }))
-  } catch (thrown) {
-    const error = expectedFailure(thrown)
-    return page(auditPage({ ...base, found: null, problem: error.message }), error.status)
-  }
+  const { list, status } = findAudit(request, (query) => listAudit(ctx, grant, query))
+  return page(auditPage({ user, projects, actors: listActors(ctx, grant), ...list }), status)
 }
 
 async function showHealth(ctx: Context, request: Request, failed?: Failed): Promise<Response> {

@@ -1,5 +1,5 @@
+import { Database } from 'bun:sqlite'
 import { join } from 'node:path'
-import { openDb } from '../../../src/db/open.ts'
 
 /** How many there are of each once `fillUp` is done. */
 export type Crowd = { projects: number; deployments: number; records: number }
@@ -8,11 +8,11 @@ export type Crowd = { projects: number; deployments: number; records: number }
 export type Models = { projectId: string; deploymentId: string; schemaId: string; userId: string }
 
 /**
- * Fills the database of an appliance that is not running, in one transaction. Of the deployments the model project gets a
+ * Fills the database of an appliance that is not running, also of an earlier build, in one transaction. Of the deployments the model project gets a
  * half, of the records its schema gets all: what a page shows of one project must hold for the big one of a workspace.
  */
 export function fillUp(dataDir: string, models: Models, crowd: Crowd): void {
-  const { sqlite } = openDb(join(dataDir, 'svc.db'), Date.now())
+  const sqlite = new Database(join(dataDir, 'svc.db'), { strict: true })
   const fill = (sql: string, count: number, more: Record<string, string | number> = {}) =>
     sqlite.prepare(`${NUMBERS} ${sql}`).run({ count, at: Date.now(), ...more })
   const { projectId: project, deploymentId: deployment, schemaId: schema, userId: user } = models

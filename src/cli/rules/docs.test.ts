@@ -36,13 +36,16 @@ async function testsOf(folder: string) {
 test('the examples of the manual are a rule set whose tests pass', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'svc-manual-'))
   try {
+    let count = 0
     for (const [, path = '', text = ''] of manual.matchAll(/^```(?:yaml|ts) (\S+)\n([\s\S]*?)^```$/gm)) {
+      if (path.endsWith('.test.yaml')) count += text.match(/^ {2}- name: /gm)?.length ?? 0
       mkdirSync(dirname(join(folder, path)), { recursive: true })
       writeFileSync(join(folder, path), text)
     }
     const { code, err, out } = await testsOf(folder)
     expect({ code, err }).toEqual({ code: 0, err: '' })
-    expect(out).toContain('17 tests passed, 0 failed')
+    expect(count).toBeGreaterThan(20)
+    expect(out).toContain(`${count} tests passed, 0 failed`)
   } finally {
     rmSync(folder, { recursive: true })
   }
@@ -50,6 +53,6 @@ test('the examples of the manual are a rule set whose tests pass', async () => {
 
 test('the tests of the example site pass', async () => {
   const { code, out } = await testsOf(join(ROOT, 'examples/guestbook/.svc/proxy-rules/guestbook'))
-  expect(out).toContain('12 tests passed, 0 failed')
+  expect(out).toContain('20 tests passed, 0 failed')
   expect(code).toBe(0)
 })

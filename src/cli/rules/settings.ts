@@ -119,12 +119,15 @@ export function writeWarnings(sets: readonly LoadedSet[], io: Io): void {
     io.stderr.write(`warning: ${printable(formatProblem(warning))}\n`)
 }
 
-/** The server's warnings that were not already given for the files. */
-export const warningsBeyond = ({ compiled }: LoadedSet, warnings: readonly string[]): string[] =>
-  warnings.filter(
-    (warning) =>
-      !compiled.warnings.some(({ message }) => warning.endsWith(`: ${message.replace(/^pipeline\./, '')}`)),
-  )
+/**
+ * The server's warnings that were not already given for the files. It says a cause once, with the rules behind it, and
+ * leaves out the number of a step where it differs.
+ */
+export function warningsBeyond({ compiled }: LoadedSet, warnings: readonly string[]): string[] {
+  const causeOf = (text: string) => text.replaceAll(/\[\d+\]/g, '[…]')
+  const told = new Set(compiled.warnings.map(({ message }) => causeOf(message.replace(/^pipeline\./, ''))))
+  return warnings.filter((warning) => !told.has(causeOf(warning.replace(/ \(\d+ rules?: .*\)$/s, ''))))
+}
 
 function withFlags(push: CompiledPush, flags: RulesFlags): CompiledPush {
   return {

@@ -19,6 +19,8 @@ import { type FunctionTest, mismatch, type RuleTest } from '../../rules/test-fil
 import { answerSchedule } from '../../site/run-schedule.ts'
 import { addSite, type Lab, type LabRequest } from '../lab.ts'
 import type { LoadedSet } from './settings.ts'
+import { TestFailure } from './test-failure.ts'
+import { type BytesAt, formOf, judgeFiles, storeFiles } from './test-uploads.ts'
 
 /** From highest to lowest, as the message names them. */
 const ROLES = PROJECT_ROLES.toReversed()
@@ -31,26 +33,30 @@ export async function runRuleTest(
   { compiled }: LoadedSet,
   rule: CompiledRule,
   test: RuleTest,
+  bytesAt: BytesAt,
 ): Promise<string | null> {
   try {
     siteCount += 1
-    const { projectId, host } = await addSite(lab, `site-${siteCount}`)
+    const repo = `site-${siteCount}`
+    const { projectId, host } = await addSite(lab, repo)
     await lab.api('PUT', `/api/proxy-rule-sets/project/${projectId}/sync`, compiled.push)
     const grant = operatorGrant(projectId)
     for (const [name, value] of Object.entries(test.secrets)) putSecret(lab.ctx, grant, name, String(value))
     for (const [schema, records] of Object.entries(test.records))
       for (const record of records) await createRecord(lab.ctx, schemaNamed(lab, projectId, schema), record)
+    await storeFiles(lab, { id: projectId, repo }, test.files, bytesAt)
     const mails: unknown[] = []
     lab.onMail = (mail) => mails.push(mail)
     const answer =
       test.schedule === null
-        ? await answerOf(lab, { projectId, host }, rule, test)
+        ? await answerOf(lab, { projectId, host }, { rule, test, bytesAt })
         : await scheduledAnswer(lab, projectId, test.schedule)
     const failure = await judgeAnswer(answer, test.expect)
     await postStepsOf(lab)
     return (
       failure ??
       (await judgeRecords(lab, projectId, test.expect.records ?? {})) ??
+      judgeFiles(lab, projectId, test.expect) ??
       judgeMails(mails, test.expect.mails)
     )
   } catch (error) {
@@ -62,11 +68,10 @@ export async function runRuleTest(
 async function answerOf(
   lab: Lab,
   { projectId, host }: { projectId: string; host: string },
-  rule: CompiledRule,
-  test: RuleTest,
+  { rule, test, bytesAt }: { rule: CompiledRule; test: RuleTest; bytesAt: BytesAt },
 ): Promise<Response> {
   const cookie = test.user === null ? null : await signIn(lab, projectId, test.user)
-  const { method, path, init } = requestOf(rule, test.request, cookie)
+  const { method, path, init } = requestOf(rule, test.request, cookie, bytesAt)
   return lab.fetch(host, method, path, init)
 }
 
@@ -95,8 +100,6 @@ export async function runFunctionTest(lab: Lab, code: string, test: FunctionTest
   if (!result.ok) return `${result.kind}: ${result.message}`
   return mismatch(test.returns ?? null, JSON.parse(result.json), 'the result')
 }
-
-class TestFailure extends Error {}
 
 function schemaNamed(lab: Lab, projectId: string, name: string) {
   const schema = findSchemaOf(lab.ctx, projectId, `$schema:${name}`)
@@ -149,6 +152,7 @@ function requestOf(
   rule: CompiledRule,
   request: RuleTest['request'],
   cookie: string | null,
+  bytesAt: BytesAt,
 ): { method: string; path: string; init: LabRequest } {
   const isPlain = !rule.pathPattern.includes('*')
   const path = request.path ?? (isPlain ? rule.pathPattern : null)
@@ -156,7 +160,7 @@ function requestOf(
   const search = new URLSearchParams(
     Object.entries(request.query ?? {}).map(([key, value]) => [key, String(value)]),
   ).toString()
-  const content = contentOf(request)
+  const content = contentOf(request, bytesAt)
   return {
     method: (request.method ?? rule.method ?? rule.methods?.[0] ?? 'GET').toUpperCase(),
     path: search === '' ? path : `${path}?${search}`,
@@ -173,7 +177,7 @@ function requestOf(
   }
 }
 
-function contentOf({ json, form, body }: RuleTest['request']): LabRequest {
+function contentOf({ json, form, multipart, body }: RuleTest['request'], bytesAt: BytesAt): LabRequest {
   if (json !== undefined)
     return { headers: { 'content-type': 'application/json' }, body: JSON.stringify(json) }
   if (form !== undefined) {
@@ -183,7 +187,7 @@ function contentOf({ json, form, body }: RuleTest['request']): LabRequest {
       body: new URLSearchParams(fields).toString(),
     }
   }
-  return { body }
+  return { body: multipart === undefined ? body : formOf(multipart, bytesAt) }
 }
 
 async function judgeAnswer(answer: Response, expected: RuleTest['expect']): Promise<string | null> {

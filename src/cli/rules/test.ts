@@ -1,3 +1,5 @@
+import { readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import { formatProblem, type Problem } from '../../domain/file-problems.ts'
 import { readYaml } from '../../domain/yaml-file.ts'
 import { bundleCode, insidePath } from '../../rules/code.ts'
@@ -9,6 +11,7 @@ import { headersWithoutValue, withHeaderValues } from '../header-values.ts'
 import { openLab } from '../lab.ts'
 import { labSettings } from '../lab-settings.ts'
 import { counted, type LoadedSet, loadSets, type RulesFlags, requireValid } from './settings.ts'
+import { TestFailure } from './test-failure.ts'
 import { runFunctionTest, runRuleTest } from './test-run.ts'
 
 type TestResult = { file: string; line: number; name: string; failure: string | null }
@@ -74,7 +77,7 @@ async function runRuleFile(
   if (wrong.length > 0 || rule === undefined) return []
   const reasons = headersWithoutValue([rule])
   return inTurn(yaml.file, tests, async (test) => {
-    const failure = await runRuleTest(lab, set, rule, test)
+    const failure = await runRuleTest(lab, set, rule, test, (name) => bytesBeside(set, path, name))
     return failure === null ? null : [failure, ...reasons].join('; ')
   })
 }
@@ -117,6 +120,16 @@ function open({ files }: LoadedSet, path: string) {
   const file = shownPath(files, path)
   if ('text' in read) return readYaml(file, read.text)
   return { ...readYaml(file, ''), problems: [fileProblem(files, path, read.problem)] }
+}
+
+/** The bytes of a file that a test names. */
+function bytesBeside({ folder, files }: LoadedSet, path: string, name: string): Uint8Array {
+  const inside = insidePath(path.slice(0, path.lastIndexOf('/')), name)
+  if (inside === null) throw new TestFailure(`${name} lies outside the folder of the set`)
+  const absolute = join(folder, inside)
+  if (statSync(absolute, { throwIfNoEntry: false })?.isFile() !== true)
+    throw new TestFailure(`there is no file ${shownPath(files, inside)}`)
+  return readFileSync(absolute)
 }
 
 const besides = (path: string, name: string): string =>

@@ -1,6 +1,6 @@
 import { type AppError, messageOf } from '../../domain/errors.ts'
 import { notPrimary, storeUnreachable } from '../../domain/store-errors.ts'
-import { logKey } from '../../domain/store-keys.ts'
+import { BASE_FOLDER, baseKey, logKey, numberOfBase } from '../../domain/store-keys.ts'
 import type { Log } from '../../platform/log.ts'
 import { allPages, changedPages, headerOf } from '../../platform/ltx/of-wal.ts'
 import type { Created, ObjectStore, StoreCall } from '../../platform/object-store.ts'
@@ -78,6 +78,8 @@ export function startShipping(db: Db, options: ShippingOptions): Shipper {
   db.log = shipper
   return shipper
 }
+
+const afterBase = (number: number): string => (number === 0 ? BASE_FOLDER : baseKey(number))
 
 /** What was read under the next number, and is sent until it is known to be there: never again with other bytes. */
 type Batch = Shipped & { body: ObjectBody | null }
@@ -279,12 +281,14 @@ class LogShipper implements Shipper {
 
   /**
    * A machine that stood still for an hour may create again what others had created and removed as old. Where that can be, the
-   * number before says so: it is never removed while it is the last but one.
+   * bases say so: what was removed lies before one of them, and none is made of what is not in the log.
    */
   async #isAtEnd(number: number, call: StoreCall): Promise<boolean> {
     const { store, now } = this.#options
-    if (number === 1 || Math.abs(now() - this.#provenAt) < PROVEN_MS) return true
-    return (await store.head(logKey(number - 1), call)) !== null
+    if (Math.abs(now() - this.#provenAt) < PROVEN_MS) return true
+    for await (const { key } of store.list(BASE_FOLDER, { ...call, after: afterBase(number - 1) }))
+      if (numberOfBase(key) !== null) return false
+    return true
   }
 
   #bodyOf({ number, batch }: Batch): Promise<ObjectBody> {

@@ -4,6 +4,7 @@ import { runInPieces } from '../../db/pieces.ts'
 import { aliases, aliasHistory, deployments, hostLabels, projects } from '../../db/schema.ts'
 import { inList, inPage } from '../../db/select.ts'
 import { prepared } from '../../db/statements.ts'
+import type { Move } from '../../domain/alias-line.ts'
 import type { Page } from '../../domain/pagination.ts'
 
 export type AliasRow = typeof aliases.$inferSelect
@@ -72,19 +73,17 @@ export function findAliasOfProject(db: DbOrTx, projectId: string, name: string):
     .get()
 }
 
-/** Whether the alias of this name is public, of each project that has one; null: as the project. */
-export const listVisibilities = (
-  db: Db,
-  projectIds: readonly string[],
-  name: string,
-): { projectId: string; isPublic: boolean | null }[] =>
-  prepared<{ projectId: string; isPublic: number | null }>(
+type NamedAlias = { id: string; projectId: string; isPublic: boolean | null }
+
+/** The alias of this name of each project that has one, and whether it is public; null: as the project. */
+export const listAliasesNamed = (db: Db, projectIds: readonly string[], name: string): NamedAlias[] =>
+  prepared<Omit<NamedAlias, 'isPublic'> & { isPublic: number | null }>(
     db,
-    `SELECT project_id AS projectId, is_public AS isPublic FROM aliases
+    `SELECT id, project_id AS projectId, is_public AS isPublic FROM aliases
      WHERE project_id IN (SELECT value FROM json_each(?)) AND name = ?`,
   )
     .all(JSON.stringify(projectIds), name)
-    .map(({ projectId, isPublic }) => ({ projectId, isPublic: isPublic === null ? null : isPublic === 1 }))
+    .map(({ isPublic, ...alias }) => ({ ...alias, isPublic: isPublic === null ? null : isPublic === 1 }))
 
 export function listAliasRecords(db: DbOrTx, filter: AliasFilter, page: Page<AliasSort>): AliasRecord[] {
   const matching = joined(db).where(conditionOf(filter)).$dynamic()
@@ -157,6 +156,20 @@ export function listHistory(db: DbOrTx, aliasId: string, limit: number): Shown[]
     .all()
     .map(({ row, isThere, title }) => ({ ...row, exists: isThere !== null, title }))
 }
+
+/** A move by what buttons need to name it. */
+export type NamedMove = Move & Pick<HistoryRow, 'commitSha' | 'number'>
+
+/** The same moves, for lists of many aliases. */
+export const listNamedMoves = (db: Db, aliasId: string, limit: number): NamedMove[] =>
+  prepared<Omit<NamedMove, 'exists'> & { exists: number }>(
+    db,
+    `SELECT h.deployment_id AS deploymentId, h.commit_sha AS commitSha, h.number, h.reason,
+            EXISTS (SELECT 1 FROM deployments WHERE id = h.deployment_id) AS "exists"
+     FROM alias_history h WHERE h.alias_id = ? ORDER BY h.moved_at DESC, h.id DESC LIMIT ?`,
+  )
+    .all(aliasId, limit)
+    .map((move) => ({ ...move, exists: move.exists === 1 }))
 
 type Back = { id: string; commitSha: string; version: number; number: number; basePath: string }
 

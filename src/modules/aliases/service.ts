@@ -31,16 +31,18 @@ import {
   findAliasRecord,
   findFormerBasePath,
   findWayBack,
+  listAliasesNamed,
   listAliasRecords,
   listHistory,
-  listVisibilities,
+  listNamedMoves,
+  type NamedMove,
 } from './queries.ts'
 import { removeAlias } from './remove.ts'
 
 export type { AliasHosts } from '../domains/alias-hosts.ts'
 export { changesSettings, checkAliasName, pointAlias } from './changes.ts'
 export type { AliasChange, AliasView, HistoryView } from './model.ts'
-export type { AliasRow } from './queries.ts'
+export type { AliasRow, NamedMove } from './queries.ts'
 
 const HISTORY_LIMIT = 1000
 
@@ -58,8 +60,12 @@ export const findAliasByName = (ctx: Context, projectId: string, name: string): 
 export const productionAliases = (
   ctx: Context,
   projectIds: readonly string[],
-): ReadonlyMap<string, Pick<AliasView, 'isPublic'>> =>
-  new Map(listVisibilities(ctx.db, projectIds, 'production').map((alias) => [alias.projectId, alias]))
+): ReadonlyMap<string, Pick<AliasView, 'id' | 'isPublic'>> =>
+  new Map(listAliasesNamed(ctx.db, projectIds, 'production').map((alias) => [alias.projectId, alias]))
+
+/** The history of an alias that the caller was shown, without who moved it: for lists of many aliases. */
+export const namedMovesOf = (ctx: Context, id: string): NamedMove[] =>
+  listNamedMoves(ctx.db, id, HISTORY_LIMIT)
 
 /** Whether it is an alias with an end. */
 export const isPreview = (ctx: Context, id: string | undefined): boolean =>

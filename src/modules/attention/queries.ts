@@ -40,7 +40,7 @@ export const listHeld = (db: Db, projectIds: readonly string[]): HeldRow[] =>
     db,
     `SELECT d.project_id AS projectId, json_extract(h.held, '$.alias') AS alias, h.deployment_id AS deploymentId,
             max(d.created_at) AS at
-     FROM held_releases h JOIN deployments d ON d.id = h.deployment_id
+     FROM held_releases h CROSS JOIN deployments d ON d.id = h.deployment_id
      WHERE d.project_id IN ${AMONG}
      GROUP BY d.project_id, json_extract(h.held, '$.alias') COLLATE NOCASE
      HAVING NOT EXISTS

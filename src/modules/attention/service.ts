@@ -10,6 +10,7 @@ import { failedRequests } from './causes/errors.ts'
 import { failingRules, missingSecrets } from './causes/rules.ts'
 import { hooksOff, workspaceTroubles } from './causes/workspace.ts'
 import type { AttentionItem } from './model.ts'
+import { untilWritten } from './until-written.ts'
 
 export type { AttentionItem } from './model.ts'
 
@@ -17,10 +18,10 @@ export type { AttentionItem } from './model.ts'
 const CAUSES: readonly ProjectCause[] = [
   failedRequests,
   domainTroubles,
-  withoutStartPage,
-  heldReleases,
+  untilWritten(withoutStartPage),
+  untilWritten(heldReleases),
   failingRules,
-  missingSecrets,
+  untilWritten(missingSecrets),
 ]
 
 /** What somebody should look at, in all projects that the caller may read, and for admins in the workspace. */

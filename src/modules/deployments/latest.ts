@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts'
 import { isoTime } from '../../domain/iso-time.ts'
-import { listLastTimes, listUnreleased } from './queries.ts'
+import { listLastTimes } from './queries.ts'
 
 /** When something was last published to each project, in ISO 8601, by project id; none if nothing was. */
 export const lastDeploymentTimes = (
@@ -8,7 +8,3 @@ export const lastDeploymentTimes = (
   projectIds: readonly string[],
 ): ReadonlyMap<string, string> =>
   new Map(listLastTimes(ctx.db, projectIds).map(({ projectId, at }) => [projectId, isoTime(at)]))
-
-/** The projects whose newest deployment has no alias. */
-export const unreleasedProjects = (ctx: Context, projectIds: readonly string[]): ReadonlySet<string> =>
-  new Set(listUnreleased(ctx.db, projectIds))

@@ -263,19 +263,6 @@ export const listLastTimes = (db: Db, projectIds: readonly string[]): { projectI
        FROM json_each(?)) WHERE at IS NOT NULL`,
   ).all(JSON.stringify(projectIds))
 
-/** The projects whose newest deployment has no alias. */
-export const listUnreleased = (db: Db, projectIds: readonly string[]): string[] =>
-  prepared<{ projectId: string }>(
-    db,
-    `SELECT projectId FROM (
-       SELECT value AS projectId, (
-         SELECT id FROM deployments WHERE project_id = value ORDER BY updated_at DESC, id DESC LIMIT 1
-       ) AS newest FROM json_each(?))
-     WHERE newest IS NOT NULL AND NOT EXISTS (SELECT 1 FROM aliases WHERE deployment_id = newest)`,
-  )
-    .all(JSON.stringify(projectIds))
-    .map(({ projectId }) => projectId)
-
 type Published = { deployments: number; files: number; bytes: number }
 
 /** As published: a content that several deployments share counts in each of them. */

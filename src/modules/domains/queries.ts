@@ -88,16 +88,6 @@ function conditionOf({ projectIds, projectId, hostname }: DomainFilter): SQL | u
   )
 }
 
-type HostOfProject = Pick<DomainRow, 'projectId' | 'hostname' | 'verifiedAt'>
-
-export function listHostsOf(db: DbOrTx, projectIds: readonly string[]): HostOfProject[] {
-  return db
-    .select({ projectId: domains.projectId, hostname: domains.hostname, verifiedAt: domains.verifiedAt })
-    .from(domains)
-    .where(inList(domains.projectId, projectIds))
-    .all()
-}
-
 type ProvenHost = { host: string; projectId: string }
 
 /** Proven domains, the first of every project before the second of any, so that large projects delay nobody. */

@@ -67,6 +67,13 @@ export const AUDIT_ACTIONS: Readonly<Record<string, readonly [group: AuditGroup,
   'domain.create': ['domains', 'added the domain {name} to {project}'],
   'domain.delete': ['domains', 'removed the domain {name} from {project}'],
   'domain.verify': ['domains', 'proved the domain {name} of {project}'],
+  'file.delete': [
+    'data',
+    ({ before, name, project }) =>
+      before['prefix'] === undefined
+        ? `deleted the uploaded file ${name} of ${project}`
+        : `deleted ${before['count']} uploaded files in ${name} of ${project}`,
+  ],
   'group.add-member': ['people', ({ after, name }) => `added ${after['email']} to the group ${name}`],
   'group.change': ['people', 'changed the group {name}'],
   'group.create': ['people', 'made the group {name}'],

@@ -84,3 +84,19 @@ export const selectActors = (db: Db, limit: number): { id: string; name: string 
      SELECT id, (SELECT actor_name FROM audit_log WHERE actor_id = actors.id ORDER BY at DESC, id DESC LIMIT 1) AS name
      FROM actors WHERE id IS NOT NULL ORDER BY name`,
   ).all(limit)
+
+/** Those who made one of the newest entries of a project, with the name of their newest one. */
+export const selectActorsOf = (
+  db: Db,
+  projectId: string,
+  newest: number,
+): { id: string; name: string | null }[] =>
+  prepared<{ id: string; name: string | null }>(
+    db,
+    // With max() the other columns are those of its row.
+    `SELECT id, name FROM (
+       SELECT actor_id AS id, actor_name AS name, max(at) FROM (
+         SELECT actor_id, actor_name, at FROM audit_log WHERE project_id = ? ORDER BY at DESC, id DESC LIMIT ?)
+       WHERE actor_id IS NOT NULL GROUP BY actor_id)
+     ORDER BY name`,
+  ).all(projectId, newest)

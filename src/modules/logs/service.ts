@@ -6,12 +6,12 @@ import type { Grant } from '../auth/authorize.ts'
 import { AUDIT_GROUPS, actionsOfGroup, isAuditGroup } from './actions.ts'
 import { entryViews } from './entries.ts'
 import type { AuditEntry } from './model.ts'
-import { selectActors, selectAudit } from './queries.ts'
+import { selectActors, selectActorsOf, selectAudit } from './queries.ts'
 
 export { AUDIT_GROUPS } from './actions.ts'
 export type { AuditEntry } from './model.ts'
 
-type AuditQuery = PaginationQuery & {
+export type AuditQuery = PaginationQuery & {
   action?: string | undefined
   projectId?: string | undefined
   actorId?: string | undefined
@@ -54,4 +54,9 @@ function actionsOf(group: string | undefined): string[] | undefined {
 export const listActors = (ctx: Context, _grant: Grant): { id: string; name: string | null }[] =>
   selectActors(ctx.db, MAX_ACTORS)
 
+/** The same within one project, by its newest changes. */
+export const listProjectActors = (ctx: Context, grant: Grant): { id: string; name: string | null }[] =>
+  selectActorsOf(ctx.db, grant.projectId ?? '', NEWEST_CHANGES)
+
 const MAX_ACTORS = 200
+const NEWEST_CHANGES = 1_000

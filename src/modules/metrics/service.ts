@@ -8,6 +8,7 @@ import { previewCount } from '../aliases/previews.ts'
 import { countBackupFailures, lastBackup, newestBackupAt } from '../backups/service.ts'
 import { purgeCounts } from '../cdn/counts.ts'
 import { cdnState } from '../cdn/service.ts'
+import { sumTotals } from '../files/usage.ts'
 import { countWaitingMails, mailCounts } from '../notices/counts.ts'
 import { releaseCounts } from '../releases/counts.ts'
 import { retentionCounts } from '../retention/counts.ts'
@@ -122,11 +123,14 @@ function thingMetrics(ctx: Context): Metric[] {
 }
 
 function storageMetrics(ctx: Context): Metric[] {
+  const files = sumTotals(ctx.db)
   const { contents, bytes } = storedContents(ctx)
   const { freeBytes, totalBytes, floorBytes } = diskSpace(ctx)
   return [
     gauge('svc_contents', 'Stored contents, including compressed forms', contents),
     gauge('svc_contents_bytes', 'Bytes of the stored contents', bytes),
+    gauge('svc_files', 'Files that pipelines and visitors stored in projects', files.files),
+    gauge('svc_files_bytes', 'Bytes of those files', files.bytes),
     gauge('svc_disk_free_bytes', 'Free space on the disk of the data directory', freeBytes),
     gauge('svc_disk_total_bytes', 'Size of the disk of the data directory', totalBytes),
     gauge('svc_disk_floor_bytes', 'Free space below which uploads are refused', floorBytes),

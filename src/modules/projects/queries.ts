@@ -8,6 +8,7 @@ import { deleteSomeAliasesOf } from '../aliases/delete-all.ts'
 import { deleteKeysOf } from '../api-keys/delete-all.ts'
 import { deleteSomeDeploymentsOf } from '../deployments/delete-all.ts'
 import { deleteDomainsOf } from '../domains/delete-all.ts'
+import { deleteSomeFilesOf } from '../files/delete-all.ts'
 import { deleteSomeInvitationsOf } from '../invitations/delete-all.ts'
 import { deleteOwnerOf, deleteSomeMembersOf } from '../members/delete-all.ts'
 import { deleteSomeRunsOf } from '../runs/delete-all.ts'
@@ -87,6 +88,7 @@ const MUCH = [
   deleteSomeSchemasOf,
   deleteSomeAliasesOf,
   deleteSomeDeploymentsOf,
+  deleteSomeFilesOf,
   deleteSomeInvitationsOf,
   deleteSomeMembersOf,
   deleteSomeDeliveriesOf,

@@ -7,7 +7,7 @@ import { validatePipelineConfig } from '../../pipelines/language/validate.ts'
 import type { Grant } from '../auth/authorize.ts'
 import { listSchemas } from '../schemas/service.ts'
 import type { RuleRow } from './queries.ts'
-import { resolveSchemas } from './schema-references.ts'
+import { knownSchemas, resolveSchemas } from './schema-references.ts'
 
 /**
  * Throws 400 with everything wrong with a rule itself; its target and headers are checked elsewhere. `isKept`: the
@@ -22,20 +22,15 @@ export function checkSchemas(ctx: Context, grant: Grant, rule: RuleRow): void {
   refuse(flawsOfSchemas(ctx, grant, rule))
 }
 
-/** The steps that name a schema which the project does not have; the rule has no other flaws. */
+/** The steps that name a schema, or a field of one, which the project does not have; the rule has no other flaws. */
 export function flawsOfSchemas(
   ctx: Context,
   grant: Grant,
   { proxyType, pipelineConfig }: RuleRow,
 ): ErrorDetail[] {
   if (proxyType !== 'pipeline' || pipelineConfig === null) return []
-  const schemas = listSchemas(ctx, grant)
-  const known = {
-    names: new Set(schemas.map(({ name }) => name)),
-    byId: new Map(schemas.map(({ id, name }) => [id, name] as const)),
-  }
   const pipeline: PipelineConfig = JSON.parse(pipelineConfig)
-  return inPipeline(resolveSchemas(pipeline, known).unknown)
+  return inPipeline(resolveSchemas(pipeline, knownSchemas(listSchemas(ctx, grant))).unknown)
 }
 
 function refuse(details: readonly ErrorDetail[]): void {

@@ -104,3 +104,38 @@ test('a rule whose schema was deleted can still be disabled', async () => {
   const json = { isEnabled: false, pipelineConfig: body['pipelineConfig'] }
   expect(await change(body['id'], json)).toMatchObject({ status: 200, body: { isEnabled: false } })
 })
+
+test('the field for the key of data_upsert_many must be one of the schema, by hand and in a push', async () => {
+  const upsert = (dedupField: string) => ({
+    steps: [
+      {
+        handlerType: 'data_upsert_many',
+        config: {
+          schemaId: '$schema:leads',
+          items: 'request.body',
+          map: { text: 'steps.item' },
+          dedupField,
+          dedupKey: 'steps.item',
+        },
+      },
+    ],
+  })
+  const message = 'must be a field of the schema leads, which has text'
+  const path = 'pipelineConfig.steps[0].config.dedupField'
+  expect(refusal(await create(upsert('key')))).toEqual([400, [{ path, message }]])
+  expect((await create(upsert('text'))).status).toBe(201)
+  const push = (dedupField: string) =>
+    ask(app, 'PUT', `/api/proxy-rule-sets/project/${projectId}/sync`, {
+      as: SEED_OWNER,
+      json: {
+        ruleSet: { name: 'set' },
+        rules: [{ pathPattern: '/n', method: 'POST', pipelineConfig: upsert(dedupField) }],
+        options: {},
+      },
+    })
+  expect(refusal(await push('key'))).toEqual([
+    400,
+    [{ path: `rules[0].${path}`, message: `POST /n: ${message}` }],
+  ])
+  expect((await push('text')).status).toBe(200)
+})

@@ -21,7 +21,8 @@ export async function checkTarget(ctx: Context, { proxyType, targetUrl }: Target
 }
 
 /** As stored: schemes are case-insensitive, and written in lower case. RFC 3986 §3.1. */
-export const storedTarget = (targetUrl: string): string => targetUrl.replace(/^https:/i, 'https:')
+export const storedTarget = (targetUrl: string): string =>
+  targetUrl.replace(/^https?:/i, (scheme) => scheme.toLowerCase())
 
 /** Scheme, host and port; null if there are none. Stored header values must not be sent anywhere else. */
 export function originOf(targetUrl: string): string | null {

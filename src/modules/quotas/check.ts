@@ -42,8 +42,8 @@ function usedNow(
   most = Number.POSITIVE_INFINITY,
 ): Usage {
   const now = ctx.now()
-  const { published, deployments, files } = sumDeployments(ctx.db, projectId)
-  const atMost = Math.min(most, published + sumOfUploads(ctx.db, projectId, now))
+  const { published, uploaded, deployments, files } = sumDeployments(ctx.db, projectId)
+  const atMost = Math.min(most, published + uploaded + sumOfUploads(ctx.db, projectId, now))
   const isEnough = quota.bytes === null || atMost + incoming <= quota.bytes
   return { bytes: isEnough ? atMost : sumContents(ctx.db, projectId, now), deployments, files }
 }

@@ -26,15 +26,17 @@ export function putQuota(db: Db, projectId: string, { bytes, deployments, files 
   ).run(projectId, bytes, deployments, files)
 }
 
-/** `published`: as published, so that no more than this can be stored of it. */
-type Sums = { deployments: number; files: number; published: number }
+/** `published`: as published, so that no more than this can be stored of it; `uploaded` the same of the project's files. */
+type Sums = { deployments: number; files: number; published: number; uploaded: number }
 
 export const sumDeployments = (db: Db, projectId: string): Sums =>
   prepared<Sums>(
     db,
     `SELECT count(*) AS deployments, coalesce(sum(file_count), 0) AS files,
-       coalesce(sum(total_size), 0) AS published FROM deployments WHERE project_id = ?`,
-  ).get(projectId) ?? { deployments: 0, files: 0, published: 0 }
+       coalesce(sum(total_size), 0) AS published,
+       coalesce((SELECT bytes FROM project_file_totals WHERE project_id = ?1), 0) AS uploaded
+     FROM deployments WHERE project_id = ?1`,
+  ).get(projectId) ?? { deployments: 0, files: 0, published: 0, uploaded: 0 }
 
 /** Contents of interrupted uploads, which are kept for a while. */
 const OF_UPLOADS = `SELECT b.id FROM upload_blobs u JOIN blobs b ON b.sha256 = u.sha256
@@ -51,16 +53,19 @@ export const sumContents = (db: Db, projectId: string, now: number): number =>
   prepared<{ bytes: number }>(
     db,
     sumOf(`SELECT a.blob_id FROM deployments d JOIN assets a ON a.deployment_id = d.id WHERE d.project_id = ?
+           UNION SELECT blob_id FROM project_files WHERE project_id = ?
            UNION ${OF_UPLOADS}`),
-  ).get(projectId, projectId, now)?.bytes ?? 0
+  ).get(projectId, projectId, projectId, now)?.bytes ?? 0
 
 type Content = { id: number; sizeBytes: number }
 
-export const listContentsOfUploads = (db: Db, projectId: string, now: number): Content[] =>
-  prepared<Content>(db, `SELECT id, size_bytes AS sizeBytes FROM blobs WHERE id IN (${OF_UPLOADS})`).all(
-    projectId,
-    now,
-  )
+/** Those of the project's files, and of interrupted uploads. */
+export const listContentsBesides = (db: Db, projectId: string, now: number): Content[] =>
+  prepared<Content>(
+    db,
+    `SELECT id, size_bytes AS sizeBytes FROM blobs WHERE id IN
+       (SELECT blob_id FROM project_files WHERE project_id = ? UNION ${OF_UPLOADS})`,
+  ).all(projectId, projectId, now)
 
 export const listContentsOf = (db: Db, deploymentId: string): Content[] =>
   prepared<Content>(

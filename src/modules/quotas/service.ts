@@ -11,8 +11,8 @@ import { findProjectById } from '../projects/service.ts'
 import { NO_QUOTA, type Quota, type QuotaChange, type QuotaView, type Usage } from './model.ts'
 import {
   findQuota,
+  listContentsBesides,
   listContentsOf,
-  listContentsOfUploads,
   listDeploymentIds,
   putQuota,
   sumDeployments,
@@ -81,7 +81,7 @@ const FILES_AT_ONCE = 5000
 /** Reads the files of a few deployments at a time, so that nobody waits. */
 async function usageOf(ctx: Context, projectId: string): Promise<Usage> {
   const seen = new Map(
-    listContentsOfUploads(ctx.db, projectId, ctx.now()).map((one) => [one.id, one.sizeBytes]),
+    listContentsBesides(ctx.db, projectId, ctx.now()).map((one) => [one.id, one.sizeBytes]),
   )
   let read = 0
   for (const deploymentId of listDeploymentIds(ctx.db, projectId)) {

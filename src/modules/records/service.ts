@@ -1,5 +1,4 @@
 import type { Context } from '../../context.ts'
-import { groupCommit } from '../../db/group-commit.ts'
 import { convertedFor } from '../../domain/convert-values.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { FieldType } from '../../domain/field-types.ts'
@@ -8,6 +7,7 @@ import type { Operation } from '../../domain/record-words.ts'
 import { findSchemaOf, type Schema } from '../schemas/service.ts'
 import { type Measure, nameOfAggregate, readAggregate } from './aggregate.ts'
 import { cachedText } from './cached-text.ts'
+import { committed, deletedMeanwhile } from './committed.ts'
 import { JsonList, MAX_LIST_BYTES } from './json-list.ts'
 import { type AggregateRow, findRecordRow, listMatchingIds, MAX_GROUPS, type RecordRow } from './queries.ts'
 import { among, isReadAtOnce, nameOfRead, readIds, takeRows } from './reads.ts'
@@ -74,6 +74,22 @@ export function createRecordJson(
   )
 }
 
+/**
+ * Stores a record in a transaction that is open: that of a file which the record describes. Leaves out what the schema lacks.
+ * 400, 409 and 413 as in `store.ts`.
+ */
+export function createRecordIn(
+  ctx: Context,
+  { id, projectId }: Schema,
+  input: Readonly<Record<string, unknown>>,
+): RecordView {
+  const now = findSchemaOf(ctx, projectId, id)
+  if (now === undefined) throw deletedMeanwhile()
+  const names = now.fields.map(({ name }) => name).filter((name) => Object.hasOwn(input, name))
+  const known = Object.fromEntries(names.map((name) => [name, input[name]]))
+  return insertChecked(ctx, ctx.db, now, convertedFor(now.fields, known))
+}
+
 /** `updated` ends before it passes 8 MiB, and is then `truncated`. contract 14.1. */
 type Updated = { count: number; updated: RecordView[]; truncated?: true }
 
@@ -109,25 +125,6 @@ export async function deleteRecords(ctx: Context, schema: Schema, selection: Sel
     idsOf(db, currentSchema, selection, found).filter((id) => deleteStored(db, currentSchema, id)),
   )
 }
-
-/**
- * A change of the schema may have been committed since the step read it; the record must match the schema at the time
- * of its own commit. Looked up here first, because lookups inside a transaction are not cached for the next one.
- */
-function committed<T>(
-  ctx: Context,
-  { id, projectId }: Schema,
-  write: (db: Context['db'], currentSchema: Schema) => T extends Promise<unknown> ? never : T,
-): Promise<T> {
-  findSchemaOf(ctx, projectId, id)
-  return groupCommit(ctx.db, (db) => {
-    const currentSchema = findSchemaOf(ctx, projectId, id)
-    if (currentSchema === undefined) throw deletedMeanwhile()
-    return write(db, currentSchema)
-  })
-}
-
-const deletedMeanwhile = () => new AppError('internal', 'The schema of this step was deleted just now')
 
 /**
  * Ids of records that the filters select now, if that cannot be found out at once: the transaction then checks only

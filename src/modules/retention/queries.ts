@@ -116,7 +116,7 @@ export const listContentIds = (db: Db, deploymentId: string): number[] =>
     .all(deploymentId)
     .map(({ id }) => id)
 
-/** `uses`: by how many files; counted up to `most`. `isSent`: for an upload that goes on. */
+/** `uses`: by how many files; counted up to `most`. `isSent`: for an upload that goes on, or a file of a project. */
 type Use = { sha256: string; sizeBytes: number; uses: number; isSent: 0 | 1 }
 
 export const findUse = (db: Db, contentId: number, most: number, now: number): Use | null =>
@@ -124,7 +124,8 @@ export const findUse = (db: Db, contentId: number, most: number, now: number): U
     db,
     `SELECT sha256, size_bytes AS sizeBytes,
        (SELECT count(*) FROM (SELECT 1 FROM assets WHERE blob_id = ?1 LIMIT ?2)) AS uses,
-       EXISTS (SELECT 1 FROM upload_blobs u WHERE u.sha256 = blobs.sha256 AND u.expires_at > ?3) AS isSent
+       EXISTS (SELECT 1 FROM upload_blobs u WHERE u.sha256 = blobs.sha256 AND u.expires_at > ?3)
+         OR EXISTS (SELECT 1 FROM project_files WHERE blob_id = ?1) AS isSent
      FROM blobs WHERE id = ?1`,
   ).get(contentId, most, now)
 

@@ -14,8 +14,9 @@ import { refuseSecrets } from '../proxy-rules/secret-rights.ts'
 import type { RuleRow } from '../proxy-rules/service.ts'
 import { deleteRuleRow, insertRule, listSetRules, updateRule } from '../proxy-rules/set-rules.ts'
 import type { Applied, AppliedRule } from './model.ts'
-import { identityOf, nameOf, type RuleDraft } from './push.ts'
+import { identityOf, type RuleDraft } from './push.ts'
 import type { RuleSetRow } from './queries.ts'
+import { nameOf } from './rule-name.ts'
 
 export type ApplyOptions = {
   prune: boolean

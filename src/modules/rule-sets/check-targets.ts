@@ -1,7 +1,9 @@
 import type { Context } from '../../context.ts'
 import { AppError, type ErrorDetail } from '../../domain/errors.ts'
+import { isApiOfOriginal } from '../../domain/target-shape.ts'
 import { checkTarget } from '../proxy-rules/target.ts'
-import { nameOf, type RuleDraft } from './push.ts'
+import type { RuleDraft } from './push.ts'
+import { nameOf } from './rule-name.ts'
 
 /** How many names are looked up at once. */
 const AT_ONCE = 20
@@ -10,7 +12,8 @@ const AT_ONCE = 20
 export async function checkTargets(ctx: Context, drafts: readonly RuleDraft[]): Promise<void> {
   const byTarget = new Map<string, RuleDraft[]>()
   for (const draft of drafts) {
-    if (draft.proxyType === 'pipeline') continue
+    const isNeverCalled = draft.proxyType === 'external_proxy' && isApiOfOriginal(draft.targetUrl)
+    if (draft.proxyType === 'pipeline' || isNeverCalled) continue
     const key = `${draft.proxyType} ${draft.targetUrl}`
     byTarget.set(key, [...(byTarget.get(key) ?? []), draft])
   }

@@ -1,6 +1,7 @@
 import { AppError, type ErrorDetail } from '../../domain/errors.ts'
 import { literalPrefix, parsePathPattern, patternKey } from '../../domain/path-pattern.ts'
 import { DEFAULT_REDIRECT_STATUS } from '../../domain/routing/redirect-rule.ts'
+import { isApiOfOriginal, warningOfOriginal } from '../../domain/target-shape.ts'
 import type { PipelineConfig, PipelineStep } from '../../pipelines/language/model.ts'
 import { validatePipelineConfig } from '../../pipelines/language/validate.ts'
 import { flawsOfRedirect } from '../proxy-rules/check-rule.ts'
@@ -9,6 +10,8 @@ import { storedMethod, storedMethods } from '../proxy-rules/methods.ts'
 import type { HeaderConfig } from '../proxy-rules/model.ts'
 import type { NewRule, RuleRow } from '../proxy-rules/service.ts'
 import { storedTarget } from '../proxy-rules/target.ts'
+import { nameOf } from './rule-name.ts'
+import { Warnings } from './warnings.ts'
 
 /** A rule of a push with every setting decided; `headers` as given, not sealed yet. */
 export type RuleDraft = Omit<
@@ -25,19 +28,19 @@ export type RuleDraft = Omit<
 > & { index: number; headers: HeaderConfig | null; pipeline: PipelineConfig | null }
 
 /** Decides the settings of each rule of a push. Throws 400 with all errors of all rules. */
-export function readRules(rules: readonly NewRule[]): { drafts: RuleDraft[]; warnings: string[] } {
+export function readRules(rules: readonly NewRule[]): { drafts: RuleDraft[]; warnings: Warnings } {
   const details: ErrorDetail[] = []
-  const warnings: string[] = []
+  const warnings = new Warnings()
   const drafts: RuleDraft[] = []
   const seen = new Set<string>()
   for (const [index, rule] of rules.entries()) {
     const problem = (key: string, message: string) =>
-      tell(details, { path: `rules[${index}].${key}`, message: `${nameOf(rule)}: ${message}` }, MORE_FLAWS)
+      tell(details, { path: `rules[${index}].${key}`, message: `${nameOf(rule)}: ${message}` })
     if (pointsAtOwnAuth(rule)) {
-      tell(warnings, `${nameOf(rule)} was left out: every site serves /api/auth/* itself`, MORE)
+      warnings.addOf(rule, 'was left out: every site serves /api/auth/* itself')
       continue
     }
-    const draft = draftOf(rule, index, problem, (text) => tell(warnings, `${nameOf(rule)}: ${text}`, MORE))
+    const draft = draftOf(rule, index, problem, (text, place) => warnings.addOf(rule, text, place))
     if (seen.has(identityOf(draft)))
       problem('pathPattern', 'the push has two rules with this path and method')
     seen.add(identityOf(draft))
@@ -48,33 +51,29 @@ export function readRules(rules: readonly NewRule[]): { drafts: RuleDraft[]; war
 }
 
 const MAX_TOLD = 1000
-export const MORE = 'and more like these'
-const MORE_FLAWS: ErrorDetail = { path: 'rules', message: MORE }
+const MORE_FLAWS: ErrorDetail = { path: 'rules', message: 'and more like these' }
 
-/** Adds a message about a push. Keeps the first thousand, so that the response does not outgrow the request. */
-export function tell<T>(told: T[], one: T, more: T): void {
+/** Adds a flaw of a push. Keeps the first thousand, so that the response does not outgrow the request. */
+function tell(told: ErrorDetail[], one: ErrorDetail): void {
   if (told.length < MAX_TOLD) told.push(one)
-  else if (told.length === MAX_TOLD) told.push(more)
+  else if (told.length === MAX_TOLD) told.push(MORE_FLAWS)
 }
 
 /** A rule keeps its identity as long as path and method stay the same, however the path is spelled. contract 12.1. */
 export const identityOf = ({ pathPattern, method }: Pick<RuleRow, 'pathPattern' | 'method'>): string =>
   `${method ?? ''} ${patternKey(pathPattern)}`
 
-const LONGEST_NAME = 200
-
-/** A rule's name for people: `POST /api/contact`. */
-export const nameOf = (rule: { pathPattern: string; method?: string | null | undefined }): string =>
-  `${storedMethod(rule.method) ?? 'ANY'} ${rule.pathPattern.slice(0, LONGEST_NAME)}`
-
 type Problem = (key: string, message: string) => void
+type Warn = (message: string, place?: string) => void
 
-function draftOf(rule: NewRule, index: number, problem: Problem, warn: (text: string) => void): RuleDraft {
+function draftOf(rule: NewRule, index: number, problem: Problem, warn: Warn): RuleDraft {
   const proxyType = rule.proxyType ?? typeOf(rule)
   if (proxyType === 'redirect') checkRedirect(rule, problem)
   else checkPattern(rule, problem)
   if (proxyType !== 'pipeline' && proxyType !== 'redirect' && !rule.targetUrl)
     problem('targetUrl', 'give the address that requests go to')
+  if (proxyType === 'external_proxy' && isApiOfOriginal(rule.targetUrl ?? ''))
+    warn(warningOfOriginal(rule.targetUrl ?? ''))
   if (proxyType === 'pipeline' && !rule.pipelineConfig)
     problem('pipelineConfig', 'give the steps of the pipeline')
   return {
@@ -113,18 +112,18 @@ function typeOf({ pipelineConfig, targetUrl }: NewRule): RuleRow['proxyType'] {
   return targetUrl?.startsWith('/') === true ? 'internal_rewrite' : 'external_proxy'
 }
 
-function timeoutOf(timeoutMs: number, warn: (text: string) => void): number {
+function timeoutOf(timeoutMs: number, warn: Warn): number {
   if (timeoutMs <= MAX_TIMEOUT_MS) return timeoutMs
   warn(`the timeout of ${timeoutMs} ms was set to ${MAX_TIMEOUT_MS}`)
   return MAX_TIMEOUT_MS
 }
 
-function pipelineOf(given: unknown, problem: Problem, warn: (text: string) => void): PipelineConfig | null {
+function pipelineOf(given: unknown, problem: Problem, warn: Warn): PipelineConfig | null {
   if (!given) return null
   const { errors, warnings } = validatePipelineConfig(given)
   for (const { path, message } of errors)
     problem(`pipelineConfig${path === '' ? '' : `.${path}`}`, `${path} ${message}`.trim())
-  for (const { path, message } of warnings) warn(`${path} ${message}`)
+  for (const { path, message } of warnings) warn(message, path)
   return errors.length > 0 ? null : canonical(given as PipelineConfig)
 }
 

@@ -324,8 +324,8 @@ describe('errors and warnings of a push', () => {
     const steps = [{ id: 'call', handlerType: 'http_request', config }]
     const rules = [answerRule('/k', '1', { pipelineConfig: { steps: [], postSteps: steps } })]
     expect((await sync(push(rules)))['warnings']).toEqual([
-      'GET /k: the project has no secret PATH; until it is set its value is null',
-      'GET /k: the project has no secret KEY; until it is set its value is null',
+      'the project has no secret PATH; until it is set its value is null (1 rule: GET /k)',
+      'the project has no secret KEY; until it is set its value is null (1 rule: GET /k)',
     ])
     for (const name of ['PATH', 'KEY']) putSecret(app.ctx, operatorGrant(projectId), name, 'x')
     expect((await sync(push(rules)))['warnings']).toEqual([])
@@ -358,7 +358,7 @@ describe('errors and warnings of a push', () => {
     const pipelineConfig = { validators, steps: [{ handlerType: 'response_handler', config: { body: '1' } }] }
     const { warnings } = await sync(push([answerRule('/v', '1', { pipelineConfig })]))
     expect(warnings).toEqual([
-      expect.stringContaining('GET /v: validators[0].config.scopes is not known here'),
+      expect.stringMatching(/^validators\[0\]\.config\.scopes is not known here.* \(1 rule: GET \/v\)$/),
     ])
     expect(await visit('/v')).toMatch(/^501 .*scopes.*auth_required/)
     const captcha = { ...pipelineConfig, validators: [{ type: 'captcha' }] }
@@ -377,9 +377,9 @@ describe('errors and warnings of a push', () => {
     expect([(created as unknown[]).length, warnings]).toEqual([
       1,
       [
-        expect.stringMatching(/^GET \/n: steps\[0\]\.config\.code must declare a function named handler/),
-        'GET /n: steps[0].config.timeout must be a whole number from 1 to 30000',
-        'GET /n: steps[1].config.status must be a whole number from 200 to 599',
+        expect.stringMatching(/^steps\[0\]\.config\.code must declare a function named handler/),
+        'steps[0].config.timeout must be a whole number from 1 to 30000 (1 rule: GET /n)',
+        'steps[1].config.status must be a whole number from 200 to 599 (1 rule: GET /n)',
       ],
     ])
   })
@@ -394,16 +394,80 @@ describe('errors and warnings of a push', () => {
     const names = Array.from({ length: 100 }, (_, i) => `f${i}`)
     const body = names.map((name) => `{{secrets.${name}}}`).join('')
     const { warnings } = await sync(push(rulesOf('response_handler', { contentType: 'text/plain', body })))
-    expect((warnings as string[]).slice(999)).toEqual([
-      expect.stringContaining('the project has no secret f99; '),
-      'and more like these',
-    ])
-    expect(Math.max(...(warnings as string[]).map(({ length }) => length))).toBeLessThan(400)
+    expect(warnings).toHaveLength(100)
+    expect((warnings as string[])[99]).toStartWith('the project has no secret f99; ')
+    expect(Math.max(...(warnings as string[]).map(({ length }) => length))).toBeLessThan(600)
 
     const fields = Object.fromEntries(names.map((name) => [name, {}]))
     const { details } = await sync(push(rulesOf('form_handler', { fields })), { key }, 400)
     expect(details).toHaveLength(1001)
     expect((details as Json[]).at(-1)).toEqual({ path: 'rules', message: 'and more like these' })
+  })
+
+  test('500 rules with unknown handlers: one line for a handler, five of its rules named, 100 lines in all', async () => {
+    const named = (i: number, handlerType: string, before: Json[] = []) =>
+      answerRule(`/u${i}`, '1', { pipelineConfig: { steps: [...before, { handlerType }] } })
+    const same = Array.from({ length: 500 }, (_, i) => named(i, 'replicate'))
+    expect((await sync(push(same)))['warnings']).toEqual([
+      expect.stringMatching(
+        /^steps\[0\]\.handler replicate is not known; .* \(500 rules: GET \/u0, GET \/u1, GET \/u2, GET \/u3, GET \/u4, …\)$/,
+      ),
+    ])
+    expect(await visit('/u499')).toMatch(/^501 .*replicate/)
+    const answer = { handlerType: 'response_handler', config: { condition: 'user', body: '1' } }
+    const elsewhere = [named(1, 'replicate'), named(2, 'replicate', [answer])]
+    expect((await sync(push(elsewhere)))['warnings']).toEqual([
+      expect.stringMatching(/^steps\[…\]\.handler replicate .* \(2 rules: GET \/u1, GET \/u2\)$/),
+    ])
+    const others = Array.from({ length: 500 }, (_, i) => named(i, `h${i}`))
+    const { warnings } = await sync(push(others))
+    expect(warnings).toHaveLength(100)
+    expect((warnings as string[])[98]).toContain('h98 is not known')
+    expect((warnings as string[])[99]).toBe('… and 401 more')
+  })
+
+  test('the API of the original on its own machine is kept, never called, and answers 501', async () => {
+    const targets = [
+      'http://localhost:3000/api/users/1?a=b',
+      'http://127.0.0.1/api/',
+      'http://LOCALHOST:1/api/authors',
+    ]
+    const rules = targets.map((targetUrl, i) => ({ pathPattern: `/o${i}/*`, targetUrl }))
+    const pushed = push(rules)
+    const made = await sync(pushed)
+    expect(made).toMatchObject({ created: rulesOf(3) })
+    expect(made['warnings']).toEqual([
+      expect.stringMatching(/^http:\/\/localhost:3000\/api\/… .*501 \(1 rule: ANY \/o0\/\*\)$/),
+      expect.stringContaining('http://127.0.0.1/api/…'),
+      expect.stringContaining('http://LOCALHOST:1/api/…'),
+    ])
+    for (const [i, target] of targets.entries()) {
+      const answer = await app.call('POST', `/o${i}/x`, { host, headers: { accept: 'application/json' } })
+      expect(answer.status).toBe(501)
+      expect((await answer.json()).message).toContain(target)
+    }
+    expect((await get(`/api/proxy-rule-sets/${id(made)}/export`)).rules).toMatchObject(rules)
+    expect(await sync(pushed)).toMatchObject({ unchanged: rulesOf(3) })
+    const { revisions } = await get(`/api/proxy-rule-sets/${id(made)}/revisions`)
+    const back = `/api/proxy-rule-sets/${id(made)}/rollback/${revisions[0].id}`
+    expect((await app.call('POST', back, { key, json: {} })).status).toBe(200)
+    const one = { pathPattern: '/hand', proxyType: 'external_proxy', targetUrl: targets[0] }
+    const byHand = await app.call('POST', `/api/proxy-rules/project/${projectId}`, { key, json: one })
+    expect(byHand.status).toBe(400)
+  })
+
+  test.each([
+    'https://localhost:3000/api/users',
+    'http://localhost:3000/other',
+    'http://localhost:3000/api',
+    'http://127.0.0.1:3000/api/auth/x',
+    'http://10.0.0.1/api/users',
+    'http://user:pass@localhost/api/users',
+    'http://localhost.evil.test/api/users',
+    'http://example.com/api/users',
+  ])('%s stays refused', async (targetUrl) => {
+    const refused = await sync(push([{ pathPattern: '/p/*', targetUrl }]), { key }, 400)
+    expect(refused['details']).toMatchObject([{ path: 'rules[0].targetUrl' }])
   })
 
   test('a long timeout, an unknown handler and the auth of localhost', async () => {
@@ -417,9 +481,9 @@ describe('errors and warnings of a push', () => {
     )
     expect(made).toMatchObject({ created: rulesOf(2) })
     const warnings = (made['warnings'] as string[]).join('\n')
-    expect(warnings).toContain('GET /t: the timeout of 90000 ms was set to 60000')
+    expect(warnings).toContain('the timeout of 90000 ms was set to 60000 (1 rule: GET /t)')
     expect(warnings).toContain('teleport_handler')
-    expect(warnings).toContain('ANY /api/auth/* was left out')
+    expect(warnings).toContain('was left out: every site serves /api/auth/* itself (1 rule: ANY /api/auth/*)')
     const answer = await app.call('GET', '/u', { host })
     expect(answer.status).toBe(501)
     expect((await answer.json()).message).toContain('teleport_handler')

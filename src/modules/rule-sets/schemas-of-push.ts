@@ -5,10 +5,11 @@ import { AppError, type ErrorDetail } from '../../domain/errors.ts'
 import { SCHEMA_BY_NAME } from '../../domain/schema-fields.ts'
 import type { PipelineConfig } from '../../pipelines/language/model.ts'
 import type { Grant } from '../auth/authorize.ts'
-import { resolveSchemas } from '../proxy-rules/schema-references.ts'
+import { knownSchemas, resolveSchemas } from '../proxy-rules/schema-references.ts'
 import { listSchemas, mergeSchema } from '../schemas/service.ts'
 import type { PushedSchema, SchemaResolution } from './model.ts'
-import { nameOf, type RuleDraft } from './push.ts'
+import type { RuleDraft } from './push.ts'
+import { nameOf } from './rule-name.ts'
 
 type MergedSchemas = {
   resolutions: SchemaResolution[]
@@ -58,13 +59,11 @@ export function resolveSchemaIds(
   drafts: readonly RuleDraft[],
   byPushedId: ReadonlyMap<string, string>,
 ): RuleDraft[] {
-  const schemas = listSchemas(ctx, grant)
-  const names = new Set(schemas.map(({ name }) => name))
-  const byId = new Map([...schemas.map(({ id, name }) => [id, name] as const), ...byPushedId])
+  const known = knownSchemas(listSchemas(ctx, grant), byPushedId)
   const details: ErrorDetail[] = []
   const resolved = drafts.map((draft): RuleDraft => {
     if (draft.pipeline === null) return draft
-    const { pipeline, unknown } = resolveSchemas(draft.pipeline, { names, byId })
+    const { pipeline, unknown } = resolveSchemas(draft.pipeline, known)
     for (const { path, message } of unknown)
       details.push({
         path: `rules[${draft.index}].pipelineConfig.${path}`,

@@ -176,10 +176,11 @@ export async function rollbackRuleSet(
     }
   })
   if (!isDryRun) void clockOf(ctx).changed()
+  for (const message of applied.warnings) warnings.add(message)
   const answer = {
     ...applied.rules,
     schedules: applied.schedules,
-    warnings: [...warnings, ...applied.warnings],
+    warnings: warnings.lines(),
     schemaResolutions: [],
     dryRun: isDryRun,
     setCreated: false,

@@ -11,12 +11,13 @@ import { secretNamesOf } from '../secrets/service.ts'
 import { countsOf, hasChanges } from './apply-rules.ts'
 import { checkTargets } from './check-targets.ts'
 import type { Push, Source, SyncAnswer } from './model.ts'
-import { MORE, nameOf, type RuleDraft, readRules, tell } from './push.ts'
+import { type RuleDraft, readRules } from './push.ts'
 import { findSetByName, insertSet, listSets, type RuleSetRow, updateSet } from './queries.ts'
 import { inRehearsal } from './rehearse.ts'
 import { keepRevision, lastSchemaNames } from './revisions.ts'
 import { type AppliedSet, applySet, changesSchedules, scheduleCounts } from './schedules-of-push.ts'
 import { mergeSchemas, resolveSchemaIds } from './schemas-of-push.ts'
+import type { Warnings } from './warnings.ts'
 
 /**
  * Applies a push to a rule set and its schemas, all or nothing. Repeating the same push changes nothing. A dry run
@@ -70,33 +71,35 @@ function applyPush(
     keepRevision(ctx, tx, grant.actor, set, { trigger: 'sync', schemas: names })
     auditPush(ctx, tx, grant, set, applied, setCreated)
   }
+  for (const message of [...merged.warnings, ...applied.warnings, ...(setCreated ? previewWarning(set) : [])])
+    warnings.add(message)
+  warnOfSecrets(tx, projectId, drafts, warnings)
   return {
     ruleSetId: set.id,
     ...applied.rules,
     schemaResolutions: merged.resolutions,
     schedules: applied.schedules,
-    warnings: [
-      ...warnings,
-      ...merged.warnings,
-      ...applied.warnings,
-      ...secretWarnings(tx, projectId, drafts),
-      ...(setCreated ? previewWarning(set) : []),
-    ],
+    warnings: warnings.lines(),
     dryRun: false,
     setCreated,
   }
 }
 
 /** Warns now: a pipeline without its secret fails only when it runs, perhaps after the response. */
-function secretWarnings(tx: DbOrTx, projectId: string, drafts: readonly RuleDraft[]): string[] {
+function warnOfSecrets(
+  tx: DbOrTx,
+  projectId: string,
+  drafts: readonly RuleDraft[],
+  warnings: Warnings,
+): void {
   const stored = secretNamesOf(tx, projectId)
-  const warnings: string[] = []
   for (const draft of drafts)
-    for (const name of draft.pipeline === null ? [] : secretNames(draft.pipeline)) {
-      const shown = `${nameOf(draft)}: the project has no secret ${name.slice(0, 100)}`
-      if (!stored.has(name)) tell(warnings, `${shown}; until it is set its value is null`, MORE)
-    }
-  return warnings
+    for (const name of draft.pipeline === null ? [] : secretNames(draft.pipeline))
+      if (!stored.has(name))
+        warnings.addOf(
+          draft,
+          `the project has no secret ${name.slice(0, 100)}; until it is set its value is null`,
+        )
 }
 
 function auditPush(

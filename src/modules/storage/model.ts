@@ -9,8 +9,12 @@ const projectStorage = t.Object({
   name: t.String(),
   deployments: count,
   files: t.Integer({ description: 'Of all deployments' }),
-  bytes: t.Integer({ description: 'As published: contents that deployments share count in each' }),
+  bytes: t.Integer({
+    description: 'As published and uploaded: contents that deployments or files share count in each',
+  }),
   uniqueBytes: t.Integer({ description: 'Each content of the project once' }),
+  uploads: t.Integer({ description: 'Files of the project, which pipelines store' }),
+  uploadBytes: t.Integer({ description: 'Of those files' }),
   quota: quotaLimits,
 })
 export type ProjectStorage = Static<typeof projectStorage>

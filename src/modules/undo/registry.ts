@@ -83,6 +83,7 @@ export const UNDO: Readonly<Record<string, AnyUndoKind | string>> = {
   'device.deny': ENDED,
   'domain.certificate': PASSED,
   'domain.verify': PASSED,
+  'file.delete': DELETED,
   'invitation.accept': TOLD,
   'invitation.create': TOLD,
   'machine.primary': PASSED,

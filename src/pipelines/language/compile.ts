@@ -1,6 +1,14 @@
 import type { ErrorDetail } from '../../domain/errors.ts'
-import { type Expression, ExpressionError, evaluate, parseExpression, type Scope } from './expressions.ts'
-import { BodyTemplate, type Handler } from './handler.ts'
+import {
+  type Expression,
+  ExpressionError,
+  evaluate,
+  ITEM,
+  isAbsentInItem,
+  parseExpression,
+  type Scope,
+} from './expressions.ts'
+import { BodyTemplate, Each, type Handler } from './handler.ts'
 import { type PipelineConfig, type PipelineStep, stepIdOf } from './model.ts'
 import { findHandler, type KnownHandler } from './registry.ts'
 import { hasTags, parseTemplate, renderTemplate, type Template } from './templates.ts'
@@ -12,6 +20,7 @@ type CompiledValue =
   | { kind: 'template'; template: Template }
   | { kind: 'list'; items: readonly CompiledValue[] }
   | { kind: 'object'; entries: readonly (readonly [string, CompiledValue])[] }
+  | { kind: 'each'; value: CompiledValue; written: unknown }
 
 export type CompiledStep = {
   id: string
@@ -73,7 +82,27 @@ export function resolveValue(value: CompiledValue, scope: Scope): unknown {
       return value.items.map((item) => resolveValue(item, scope))
     case 'object':
       return Object.fromEntries(value.entries.map(([key, inner]) => [key, resolveValue(inner, scope)]))
+    case 'each':
+      return eachOf(value, scope)
   }
+}
+
+function eachOf({ value, written }: Extract<CompiledValue, { kind: 'each' }>, scope: Scope): Each {
+  let outputs: Record<string, unknown> | undefined
+  const root: Scope['root'] = (name) => (name === 'steps' ? outputs : scope.root(name))
+  const inItem: Scope = { ...scope, root }
+  return new Each(written, (item) => {
+    outputs ??= Object.assign(Object.create(null), scope.root('steps'))
+    Object.assign(outputs ?? {}, { [ITEM]: item })
+    return resolveValue(withoutAbsent(value, inItem), inItem)
+  })
+}
+
+function withoutAbsent(value: CompiledValue, scope: Scope): CompiledValue {
+  if (value.kind !== 'object') return value
+  const isThere = (inner: CompiledValue) =>
+    inner.kind !== 'expression' || !isAbsentInItem(inner.expression, scope)
+  return { kind: 'object', entries: value.entries.filter(([, inner]) => isThere(inner)) }
 }
 
 /** Whether the step should run: any truthy value in the sense of JavaScript. */
@@ -110,9 +139,11 @@ function compileValue(
     const items = value.map((item, i) => compileValue(item, [...path, String(i)], handler, problems))
     return folded({ kind: 'list', items }, items)
   }
-  const entries = Object.entries(value).map(
-    ([key, inner]) => [key, compileValue(inner, [...path, key], handler, problems)] as const,
-  )
+  const entries = Object.entries(value).map(([key, inner]) => {
+    const compiled = compileValue(inner, [...path, key], handler, problems)
+    const isEach = path.length === 1 && handler?.forEach?.includes(key) === true
+    return [key, isEach ? ({ kind: 'each', value: compiled, written: inner } as const) : compiled] as const
+  })
   return folded(
     { kind: 'object', entries },
     entries.map(([, inner]) => inner),

@@ -77,6 +77,21 @@ export function evaluate(expression: Expression, scope: Scope): unknown {
   }
 }
 
+/** The name by which an element of a list is an output of a step. */
+export const ITEM = 'item'
+
+/** Whether the expression names a path in `steps.item` that is not there; one that leads to null is. */
+export function isAbsentInItem(expression: Expression, scope: Scope): boolean {
+  if (expression.kind !== 'path' || expression.root !== 'steps' || expression.keys[0] !== ITEM) return false
+  const last = expression.keys.length - 1
+  let holder: unknown = scope.root('steps')
+  for (const [i, key] of expression.keys.entries()) {
+    if (i === last && !isOwn(holder, key)) return true
+    holder = own(holder, key)
+  }
+  return false
+}
+
 function follow(root: Root, keys: readonly string[], scope: Scope): unknown {
   const [first, ...rest] = keys
   if (root === 'secrets') return first === undefined ? null : rest.reduce(own, scope.secret(first) as unknown)
@@ -86,9 +101,14 @@ function follow(root: Root, keys: readonly string[], scope: Scope): unknown {
 }
 
 function own(value: unknown, key: string): unknown {
+  return isOwn(value, key) ? ((plain(value) as Record<string, unknown>)[key] ?? null) : null
+}
+
+function isOwn(value: unknown, key: string): boolean {
   const holder = plain(value)
-  if (typeof holder !== 'object' || holder === null || PROTOTYPE_KEYS.has(key)) return null
-  return Object.hasOwn(holder, key) ? ((holder as Record<string, unknown>)[key] ?? null) : null
+  return (
+    typeof holder === 'object' && holder !== null && !PROTOTYPE_KEYS.has(key) && Object.hasOwn(holder, key)
+  )
 }
 
 function parseLiteral(text: string): string | number | boolean | null | undefined {

@@ -13,6 +13,23 @@ export class BodyTemplate {
   }
 }
 
+/** A value of the configuration that differs from element to element of a list. */
+export class Each {
+  /** As it is written in the rule. */
+  readonly written: unknown
+  readonly #resolve: (item: unknown) => unknown
+
+  constructor(written: unknown, resolve: (item: unknown) => unknown) {
+    this.written = written
+    this.#resolve = resolve
+  }
+
+  /** The value for an element. An object lacks the keys whose expression names a path that the element does not have. */
+  of(item: unknown): unknown {
+    return this.#resolve(item)
+  }
+}
+
 /** What a rule may say of one kind of step. The manual is generated from this, so every text here appears in it. */
 export type Handler<Name extends string = string> = {
   /** The names in rules; the first is the preferred one. */
@@ -27,6 +44,12 @@ export type Handler<Name extends string = string> = {
    * a `BodyTemplate`.
    */
   isLiteral?: (path: readonly string[], text: string) => boolean
+  /**
+   * Keys that are worked out for each element of a list, which is `steps.item` there. They arrive as `Each`.
+   */
+  forEach?: readonly string[]
+  /** Keys that name, literally, a field which the schema of the step must have. */
+  ownFields?: readonly string[]
   /** Checks what the schema cannot express. The configuration may violate the schema. */
   check?: (config: Readonly<Record<string, unknown>>) => ErrorDetail[]
   /** Finds what is written out and makes every run fail, such as code that is no JavaScript. As for `check`. */

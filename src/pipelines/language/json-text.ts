@@ -46,6 +46,9 @@ export function jsonOfConfig(value: unknown): string {
 export const isJsonWithin = (value: unknown, characters: number): boolean =>
   roomBehind(value, characters) >= 0
 
+/** About how many characters the JSON of a value has; more than `most` if it has more. */
+export const charactersOf = (value: unknown, most: number): number => most - roomBehind(value, most)
+
 /** The characters left of `room`; negative as soon as there are none. */
 function roomBehind(value: unknown, room: number): number {
   if (value instanceof JsonText) return room - value.text.length

@@ -2,7 +2,7 @@ import type { ErrorDetail } from '../../domain/errors.ts'
 import { SCHEMA_BY_NAME } from '../../domain/schema-fields.ts'
 import { isUuid } from '../../domain/uuid.ts'
 import { pathText } from './compile.ts'
-import { type Expression, ExpressionError, parseExpression } from './expressions.ts'
+import { type Expression, ExpressionError, ITEM, parseExpression } from './expressions.ts'
 import type { Handler } from './handler.ts'
 import type { PipelineConfig, PipelineStep } from './model.ts'
 import { findHandler } from './registry.ts'
@@ -33,7 +33,8 @@ export function unknownNames(
   for (const { path, text } of textsOf(step.config ?? {}, []))
     for (const expression of expressionsOf(handler, path, text)) {
       if (found.length === MAX_TOLD) return found
-      const message = problemOf(expression, before)
+      const isEach = handler.forEach?.some((key) => key === path[0]) === true
+      const message = isEach && isOfItem(expression) ? null : problemOf(expression, before)
       if (message !== null) found.push({ path: pathText(['config', ...path]), message })
     }
   return found
@@ -82,6 +83,22 @@ export function schemaReference({ handlerType, config }: PipelineStep): string |
   if (handler === undefined || hasTags(given)) return undefined
   const [expression] = expressionsOf(handler, ['schemaId'], given)
   return expression?.kind === 'literal' ? String(expression.value) : undefined
+}
+
+const isOfItem = (expression: Expression): boolean =>
+  expression.kind === 'path' && expression.root === 'steps' && expression.keys[0] === ITEM
+
+/** The fields that a step names literally and that the schema must have, but has not. */
+export function missingFields(
+  { handlerType, config }: PipelineStep,
+  schema: { name: string; fields: readonly string[] },
+): { key: string; message: string }[] {
+  return (findHandler(handlerType)?.ownFields ?? []).flatMap((key) => {
+    const field = config?.[key]
+    if (typeof field !== 'string' || schema.fields.includes(field)) return []
+    const there = schema.fields.join(', ') || 'none'
+    return [{ key, message: `must be a field of the schema ${schema.name}, which has ${there}` }]
+  })
 }
 
 function problemOf(expression: Expression, before: ReadonlySet<string>): string | null {

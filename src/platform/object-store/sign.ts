@@ -1,3 +1,5 @@
+import { givingBack } from '../byte-stream.ts'
+
 /** What signs a request: AWS Signature Version 4, in the `Authorization` header. */
 export type Signer = { region: string; accessKey: string; secretKey: string }
 
@@ -59,7 +61,7 @@ export const sha256 = (bytes: string | Uint8Array): string =>
 export async function sha256Of(body: Uint8Array | Blob): Promise<string> {
   if (!(body instanceof Blob)) return sha256(body)
   const hash = new Bun.CryptoHasher('sha256')
-  for await (const piece of body.stream()) hash.update(piece)
+  for await (const piece of givingBack(body.stream())) hash.update(piece)
   return hash.digest('hex')
 }
 

@@ -80,6 +80,8 @@ test('the headers let it reach nothing but its own files', async () => {
     const base = 'http://localhost'
     expect(Object.fromEntries(headers)).toMatchObject({
       'content-security-policy': `sandbox allow-scripts; default-src ${base}${mount}/ data: blob: 'unsafe-inline' 'unsafe-eval'; form-action 'none'; frame-ancestors ${base}`,
+      'document-isolation-policy': 'isolate-and-require-corp',
+      'connection-allowlist': '(response-origin); webrtc=block',
       'access-control-allow-origin': '*',
       'cross-origin-resource-policy': 'cross-origin',
       'referrer-policy': 'no-referrer',

@@ -123,7 +123,11 @@ function led(
   return new Response(body).bytes().then(lead)
 }
 
-/** Its own origin is opaque: without these, a page would get none of its own style sheets, modules and fonts. */
+/**
+ * Its own origin is opaque: without the two that open it, a page would get none of its own style sheets, modules and fonts.
+ * The isolation gives it a process of its own, which the page of the admin does not wait for, and the list of connections
+ * closes WebRTC, which `default-src` leaves open.
+ */
 function withHeaders(answer: Response, mount: string, origin: string): Response {
   const { headers } = answer
   for (const name of DROPPED) headers.delete(name)
@@ -131,6 +135,8 @@ function withHeaders(answer: Response, mount: string, origin: string): Response 
     'content-security-policy',
     `sandbox allow-scripts; default-src ${mount} data: blob: 'unsafe-inline' 'unsafe-eval'; form-action 'none'; frame-ancestors ${origin}`,
   )
+  headers.set('document-isolation-policy', 'isolate-and-require-corp')
+  headers.set('connection-allowlist', '(response-origin); webrtc=block')
   headers.set('access-control-allow-origin', '*')
   headers.set('cross-origin-resource-policy', 'cross-origin')
   headers.set('referrer-policy', 'no-referrer')

@@ -13,6 +13,7 @@ export type Problem = {
     | 'number'
     | 'preview_project'
     | 'asset_size'
+    | 'project_file'
     | 'api_key_maker'
     | 'webhook_delivery'
     | 'routing'
@@ -130,6 +131,19 @@ const RULES: readonly { kind: Problem['kind']; sql: string }[] = [
           FROM assets a JOIN blobs b ON b.id = a.blob_id WHERE a.size_bytes <> b.size_bytes`,
   },
   {
+    kind: 'project_file',
+    sql: `SELECT 'file ' || p.owner || '/' || p.name || '/uploads/' || f.path || ' says ' || f.size_bytes
+                 || ' bytes, its content has ' || b.size_bytes AS detail
+          FROM project_files f JOIN blobs b ON b.id = f.blob_id JOIN projects p ON p.id = f.project_id
+          WHERE f.size_bytes <> b.size_bytes
+          UNION ALL SELECT 'the project ' || p.owner || '/' || p.name || ' says that its files are '
+                 || coalesce(t.files, 0) || ' with ' || coalesce(t.bytes, 0) || ' bytes, but has ' || f.files || ' with ' || f.bytes
+          FROM projects p LEFT JOIN project_file_totals t ON t.project_id = p.id
+          JOIN (SELECT p.id, count(f.id) AS files, coalesce(sum(f.size_bytes), 0) AS bytes
+                FROM projects p LEFT JOIN project_files f ON f.project_id = p.id GROUP BY p.id) f ON f.id = p.id
+          WHERE coalesce(t.files, 0) <> f.files OR coalesce(t.bytes, 0) <> f.bytes`,
+  },
+  {
     kind: 'api_key_maker',
     sql: `SELECT 'API key ' || k.prefix || '… (' || k.name || ') is not suspended, though the person who made it is '
                  || CASE WHEN u.id IS NULL THEN 'gone' WHEN u.suspended_at IS NOT NULL THEN 'suspended'
@@ -158,13 +172,16 @@ export function listBlobsAfter(db: Db, after: string, limit: number): CheckedBlo
     .all(after, limit)
 }
 
-/** Some of the files with this content, as `owner/repo@sha: path`. */
+/** Some of the files with this content, as `owner/repo@sha: path`, and of a project as their keys. */
 export function listFilesOf(db: Db, sha256: string, limit: number): string[] {
   return db.sqlite
     .query<{ file: string }, [string, number]>(
       `SELECT p.owner || '/' || p.name || '@' || substr(d.commit_sha, 1, 12) || ': ' || a.path AS file
        FROM blobs b JOIN assets a ON a.blob_id = b.id JOIN deployments d ON d.id = a.deployment_id
-       JOIN projects p ON p.id = d.project_id WHERE b.sha256 = ? LIMIT ?`,
+       JOIN projects p ON p.id = d.project_id WHERE b.sha256 = ?1
+       UNION ALL SELECT p.owner || '/' || p.name || '/uploads/' || f.path
+       FROM blobs b JOIN project_files f ON f.blob_id = b.id JOIN projects p ON p.id = f.project_id
+       WHERE b.sha256 = ?1 LIMIT ?2`,
     )
     .all(sha256, limit)
     .map(({ file }) => file)

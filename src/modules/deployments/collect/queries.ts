@@ -23,15 +23,16 @@ export function listCandidates(db: Db, until: number, after: Candidate, limit: n
     .all(until, after.seenAt, after.sha256, limit)
 }
 
-/** Referred to by a file, by an interrupted upload, or as the compressed form of a content. */
+/** Referred to by a file of a deployment or of a project, by an interrupted upload, or as the compressed form of a content. */
 export function isReferenced(db: Db, sha256: string): boolean {
   const found = db.sqlite
-    .query<{ is: number }, [string, string, string]>(
+    .query<{ is: number }, [string, string, string, string]>(
       `SELECT EXISTS (SELECT 1 FROM assets WHERE blob_id = (SELECT id FROM blobs WHERE sha256 = ?))
+           OR EXISTS (SELECT 1 FROM project_files WHERE blob_id = (SELECT id FROM blobs WHERE sha256 = ?))
            OR EXISTS (SELECT 1 FROM upload_blobs WHERE sha256 = ?)
            OR EXISTS (SELECT 1 FROM blob_variants WHERE variant_sha256 = ?) AS "is"`,
     )
-    .get(sha256, sha256, sha256)
+    .get(sha256, sha256, sha256, sha256)
   return found?.is === 1
 }
 

@@ -3,7 +3,7 @@ import { AppError, invalidChoice, invalidField } from '../../../domain/errors.ts
 import { type FormPart, readMultipart } from '../../../http/multipart.ts'
 import { type FoundFormat, formatOf, HEAD_BYTES } from '../../../platform/archive/format.ts'
 import type { AddedBlob, BlobStage, SpooledFile } from '../../../platform/blob-store.ts'
-import { peekHead } from '../../../platform/byte-stream.ts'
+import { once, peekHead } from '../../../platform/byte-stream.ts'
 import { uploadBody } from './body.ts'
 import type { UploadFields } from './fields.ts'
 import { MAX_LEFT_OUT, storedPath, type UploadedFile, UploadedFiles } from './files.ts'
@@ -129,8 +129,4 @@ function parseJson(text: string): unknown {
   } catch {
     return undefined
   }
-}
-
-async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes
 }

@@ -46,35 +46,36 @@ describe('the health of a project', () => {
     expect(html).not.toContain('>Good<')
   })
 
-  test('reports that no alias shows the newest deployment', async () => {
-    app.advance(1000)
-    await seedDeployment(app, { ...SITE, sha: 'b'.repeat(40) })
-    const shown = await healthShown()
-    expect(shown).toContain('Newest not live')
-    expect(shown).not.toContain('Good')
-  })
-
-  test('reports an unverified domain, and one without a certificate', async () => {
+  test('names what needs attention, each cause once, and leads there', async () => {
     expect((await addDomain('shop.example.com')).status).toBe(201)
-    expect(await healthShown()).toContain('Domain not verified')
-    expect(await healthShown()).not.toContain('Certificate missing')
+    expect((await addDomain('www.example.com')).status).toBe(201)
+    expect(await healthShown()).toContain('Good')
+    app.advance(2 * 60 * 60 * 1000)
+    const shown = await healthShown()
+    expect(shown.match(/Domain not verified/g)).toHaveLength(1)
+    expect(shown).not.toContain('Good')
+    expect(shown).not.toContain('Certificate missing')
     await addDomain('shop.localhost')
     app.ctx.certificates = {
       ...noCertificates,
       stateOf: () => ({ status: 'failed', expiresAt: null, error: 'refused' }),
     }
     expect(await healthShown()).toContain('Certificate missing')
+    const html = await (await browser.open('/?view=list', { as: ADMIN })).text()
+    expect(html).toMatch(
+      new RegExp(`<td[^>]*><div><a href="/projects/${site.projectId}/domains/[^"]+"><span`),
+    )
   })
 
   test('abuse: people who may only view the site learn nothing about it', async () => {
     const guest = await seedMember(app, site.projectId, 'guest')
     expect((await browser.open('/', { as: guest })).status).toBe(303)
     const shown = await (await browser.open('/account', { as: guest })).text()
-    for (const said of ['Domain not verified', 'Certificate missing', 'Newest not live', 'Good'])
+    for (const said of ['Domain not verified', 'Certificate missing', 'Good'])
       expect(shown).not.toContain(said)
   })
 
-  test('counts failures of the last day, for people who may see analytics', async () => {
+  test('tells of failures of the last day, for people who may see analytics', async () => {
     const { projectId } = site
     app.ctx.requestLog.take({
       at: app.ctx.now(),
@@ -92,13 +93,13 @@ describe('the health of a project', () => {
       isPage: false,
       weight: 1,
     })
-    expect(await healthShown()).toContain('1 error in a day')
-    expect(await healthShown(viewer)).not.toContain('1 error')
-    expect(await healthShown(viewer)).toContain('Newest not live')
+    expect(await healthShown()).toContain('Failed requests')
+    expect(await healthShown(viewer)).not.toContain('Failed requests')
+    expect(await healthShown(viewer)).toContain('Domain not verified')
     // They are not counted after a day, or if the clock was a day ahead.
     for (const hours of [26, -26 - 26]) {
       app.advance(hours * 60 * 60 * 1000)
-      expect(await healthShown()).not.toContain('1 error')
+      expect(await healthShown()).not.toContain('Failed requests')
     }
   })
 })

@@ -28,15 +28,27 @@ async function showNotes(list) {
   list.prepend(...notes.map(noteItem))
 }
 
-function noteItem({ name, text, createdAt }) {
+function noteItem({ name, text, picture, createdAt }) {
   const time = Object.assign(document.createElement('time'), { dateTime: createdAt })
   time.textContent = createdAt.slice(0, 10)
   showAge(time)
   const item = Object.assign(document.createElement('li'), { className: 'note' })
   const footer = document.createElement('footer')
   footer.append(`${name}, `, time)
-  item.append(Object.assign(document.createElement('p'), { textContent: text }), footer)
+  item.append(Object.assign(document.createElement('p'), { textContent: text }))
+  if (picture) item.append(pictureOf(name, picture))
+  item.append(footer)
   return item
+}
+
+// The address begins with /api/, like that of the notes.
+function pictureOf(name, picture) {
+  const src = wall.dataset.notes.replace(/notes$/, picture.slice('/api/'.length))
+  return Object.assign(document.createElement('img'), {
+    className: 'picture',
+    src,
+    alt: `Picture of ${name}`,
+  })
 }
 
 // Sends forms without leaving the page. Without this script they are sent as forms are.
@@ -44,17 +56,26 @@ for (const form of document.querySelectorAll('form[data-form]')) {
   form.addEventListener('submit', async (event) => {
     event.preventDefault()
     const status = form.querySelector('[role=status]')
-    const { page: _, ...fields } = Object.fromEntries(new FormData(form))
-    const headers = { 'content-type': 'application/json' }
-    const sent = { method: 'POST', headers, body: JSON.stringify(fields) }
-    const answer = await fetch(form.action, sent).catch(() => undefined)
+    const fields = new FormData(form)
+    fields.delete('page')
+    const hasPicture = fields.get('file')?.size > 0
+    const answer = await fetch(form.action, sent(form, fields)).catch(() => undefined)
     const body = await answer?.json().catch(() => undefined)
     if (!answer?.ok) {
       status.textContent = body?.message ?? 'That did not go through. Please try again.'
       return
     }
     form.reset()
-    status.textContent = 'Thank you.'
+    status.textContent = hasPicture
+      ? 'Thank you. The picture follows once the hut has seen it.'
+      : 'Thank you.'
     if (wall && body?.text) wall.prepend(noteItem(body))
   })
+}
+
+// A form with a picture goes as a form.
+function sent(form, fields) {
+  if (form.enctype === 'multipart/form-data') return { method: 'POST', body: fields }
+  const headers = { 'content-type': 'application/json' }
+  return { method: 'POST', headers, body: JSON.stringify(Object.fromEntries(fields)) }
 }
