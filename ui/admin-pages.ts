@@ -9,6 +9,7 @@ import { dataPages } from './data/routes.ts'
 import { deploymentPages } from './deployments/routes.ts'
 import { domainPages } from './domains/routes.ts'
 import { trafficPages } from './domains/traffic-routes.ts'
+import { filePages } from './files/routes.ts'
 import { peoplePages } from './people/routes.ts'
 import { insightPages } from './projects/insight-routes.ts'
 import { publishPages } from './projects/publish-routes.ts'
@@ -47,6 +48,7 @@ export const adminPages = (ctx: Context, explainer: Explainer) =>
     .use(trafficPages(ctx))
     .use(dataPages(ctx))
     .use(recordPages(ctx))
+    .use(filePages(ctx))
     .use(peoplePages(ctx))
     .use(settingsPages(ctx))
     .use(schedulePages(ctx))

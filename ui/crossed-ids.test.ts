@@ -104,6 +104,8 @@ const TABLE: [route: string, fields?: Record<string, string>][] = [
     { intent: 'save', updatedAt: '1970-01-01T00:00:00.000Z', 'field.note': 'x' },
   ],
   ['POST /projects/:id/data/:schemaId/:recordId', { intent: 'delete' }],
+  ['GET /projects/:id/files/:fileId'],
+  ['POST /projects/:id/files/:fileId', { intent: 'delete' }],
 ]
 
 type Row = { route: string; fields: Record<string, string> | undefined }

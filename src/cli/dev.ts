@@ -17,7 +17,7 @@ import { devPage, LIVE_SCRIPT, withLiveScript } from './dev-page.ts'
 import { isSchedulePath, runDevSchedule, schedulesText } from './dev-schedules.ts'
 import { headersWithoutValue, withHeaderValues } from './header-values.ts'
 import { type Lab, openLab, SITE_OWNER } from './lab.ts'
-import { LAB_HELP, LAB_OPTIONS, type LabFlags, labSettings } from './lab-settings.ts'
+import { devSettings, LAB_HELP, LAB_OPTIONS, type LabFlags } from './lab-settings.ts'
 import { ruleFolders, rulesElsewhere } from './rules/rule-folders.ts'
 import { loadSet, warningsBeyond, writeWarnings } from './rules/settings.ts'
 import { signIn } from './rules/test-run.ts'
@@ -84,7 +84,7 @@ export async function startTwin(
   at: { port: number; hostname: string },
   flags: LabFlags = {},
 ): Promise<Twin> {
-  const settings = { LOG_FORMAT: 'pretty', ...labSettings(flags, io.env) }
+  const settings = { LOG_FORMAT: 'pretty', ...devSettings(flags, io.env) }
   const lab = await openLab(settings, (line) => io.stderr.write(line))
   lab.onMail = ({ to, subject, text }) =>
     io.stderr.write(`mail to ${printable(to.join(', '))}: ${printable(subject)}\n${indented(text)}\n`)

@@ -23,3 +23,11 @@ export function labSettings(flags: LabFlags, env: Io['env']): Record<string, str
   if (nodeExtraCaCerts !== null) readExtraCas(nodeExtraCaCerts)
   return settings
 }
+
+/** For what goes on until it is stopped: models may be asked elsewhere, as the server will. */
+export const devSettings = (flags: LabFlags, env: Io['env']): Record<string, string> => ({
+  ...labSettings(flags, env),
+  ...Object.fromEntries(ELSEWHERE.map((name) => [name, env[name] ?? ''])),
+})
+
+const ELSEWHERE = ['AI_OPENAI_URL', 'AI_ANTHROPIC_URL', 'AI_GOOGLE_URL', 'AI_DAILY_TOKENS']

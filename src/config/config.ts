@@ -2,6 +2,7 @@ import type { Cidr } from '../domain/ip-ranges.ts'
 import { backupConflict } from './backup-dir.ts'
 import { BODY_OPTIONS, type BodyConfig } from './bodies.ts'
 import { CDN_OPTIONS, type CdnConfig, cdnConflict } from './cdn.ts'
+import { MODELS_OPTIONS, type ModelsConfig } from './models.ts'
 import { PIPELINES_OPTIONS, type PipelinesConfig } from './pipelines.ts'
 import { STORE_OPTIONS, type StoreConfig, storeConflict } from './store.ts'
 import { TLS_OPTIONS, type TlsConfig, tlsConflict } from './tls.ts'
@@ -34,6 +35,7 @@ export type Config = TlsConfig &
   UpkeepConfig &
   BodyConfig &
   PipelinesConfig &
+  ModelsConfig &
   StoreConfig &
   CdnConfig & {
     port: number
@@ -217,6 +219,7 @@ const OPTIONS: { [K in keyof Config]: Option<Config[K]> } = {
     parse: wholeNumber(1, 10_000_000),
   },
   ...PIPELINES_OPTIONS,
+  ...MODELS_OPTIONS,
   proxyAllowedTargets: {
     env: 'PROXY_ALLOWED_TARGETS',
     help: 'private hosts, host:port or CIDRs that proxy rules and webhooks may reach',

@@ -60,6 +60,12 @@ export const pipelineRuns = sqliteTable(
   (table) => [primaryKey({ columns: [table.projectId, table.id] })],
 )
 
+export const modelTokens = sqliteTable('model_tokens', {
+  projectId: text('project_id').primaryKey(),
+  day: integer('day').notNull(),
+  tokens: integer('tokens').notNull(),
+})
+
 export const postSteps = sqliteTable('post_steps', {
   id: text('id').primaryKey(),
   projectId: text('project_id').notNull(),

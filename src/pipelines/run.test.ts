@@ -239,6 +239,6 @@ test('no step starts once the run has taken too long', async () => {
   const place = { owner: 'acme', repo: 'site', commitSha: 'abc1234', alias: null }
   const all = { ...input, body: { kind: 'none' } as const, user: null, project: {}, deployment: place }
   expect((await runPipeline(app.ctx, rule, all)).result).toHaveProperty('answer')
-  const { result } = await runPipeline(app.ctx, rule, all, -1)
+  const { result } = await runPipeline(app.ctx, rule, all, { limitMs: -1 })
   expect(result).toMatchObject({ step: 'r', error: { status: 500 } })
 })

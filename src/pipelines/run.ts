@@ -16,7 +16,7 @@ import {
   type TemplateMode,
   TemplateTooLarge,
 } from './language/templates.ts'
-import { Answer, AuthorError, DirectAnswer, type StepContext } from './runner.ts'
+import { Answer, type Asker, AuthorError, DirectAnswer, type StepContext } from './runner.ts'
 import { RUNNERS } from './runners.ts'
 import { createScope } from './scope.ts'
 import { masked, type StepTrace } from './trace.ts'
@@ -28,7 +28,7 @@ const RUN_LIMIT_MS = 5 * MINUTE_MS
 
 /** How a run ended. After a failure, `error` is what the visitor sees. `step` is the id of the step that ended it. */
 export type RunOutcome = {
-  result: { answer: Answer } | { direct: DirectAnswer; step: string } | { error: AppError; step: string }
+  result: { answer: Answer } | { direct: DirectAnswer; names: string[] } | { error: AppError; step: string }
   outputs: Record<string, unknown>
   /** One entry per step, with secrets masked; null unless the rule is being debugged. */
   trace: StepTrace[] | null
@@ -41,9 +41,9 @@ export async function runPipeline(
   ctx: Context,
   rule: PipelineRule,
   input: PipelineInput,
-  limitMs = RUN_LIMIT_MS,
+  { limitMs = RUN_LIMIT_MS, asker = null }: { limitMs?: number; asker?: Asker | null } = {},
 ): Promise<RunOutcome> {
-  const run = createRun(ctx, rule, input, emptyOutputs())
+  const run = createRun(ctx, rule, input, emptyOutputs(), asker)
   const { steps } = compilePipeline(rule.pipelineConfig)
   const until = performance.now() + limitMs
   let last: unknown = null
@@ -54,7 +54,8 @@ export async function runPipeline(
     const done = ended instanceof Promise ? await ended : ended
     if ('error' in done) return outcomeOf(run, { error: done.error, step: step.id })
     if (done.output instanceof Answer) return outcomeOf(run, { answer: done.output })
-    if (done.output instanceof DirectAnswer) return outcomeOf(run, { direct: done.output, step: step.id })
+    if (done.output instanceof DirectAnswer)
+      return outcomeOf(run, { direct: done.output, names: namesOf(step) })
     if (!done.wasSkipped) last = done.output
   }
   return outcomeOf(run, { answer: defaultAnswer(last) })
@@ -67,7 +68,8 @@ export async function runPostSteps(
   input: PipelineInput,
   outputs: Record<string, unknown>,
 ): Promise<{ step: string; error: AppError; secrets: ReadonlySet<string> }[]> {
-  const run = createRun(ctx, { ...rule, debugEnabled: false }, input, Object.assign(emptyOutputs(), outputs))
+  const known = Object.assign(emptyOutputs(), outputs)
+  const run = createRun(ctx, { ...rule, debugEnabled: false }, input, known, null)
   const failures: { step: string; error: AppError; secrets: ReadonlySet<string> }[] = []
   for (const step of compilePipeline(rule.pipelineConfig).postSteps) {
     if (!step.isEnabled) continue
@@ -85,7 +87,11 @@ type Run = {
   scope: Scope
   secrets: Set<string>
   trace: StepTrace[] | null
+  asker: Asker | null
 }
+
+/** Under which its output is found. */
+const namesOf = ({ id, name }: CompiledStep): string[] => (name === null ? [id] : [id, name])
 
 /** No prototype, so that a step may have any name. */
 const emptyOutputs = (): Record<string, unknown> => Object.create(null)
@@ -95,10 +101,11 @@ function createRun(
   { projectId, debugEnabled }: PipelineRule,
   input: PipelineInput,
   outputs: Record<string, unknown>,
+  asker: Asker | null,
 ): Run {
   const secrets = new Set<string>()
   const scope = createScope(ctx, { projectId, input, outputs, secrets })
-  return { ctx, projectId, input, outputs, scope, secrets, trace: debugEnabled ? [] : null }
+  return { ctx, projectId, input, outputs, scope, secrets, trace: debugEnabled ? [] : null, asker }
 }
 
 /** Masks secrets at the end: an early step may contain a value that only a later one reveals to be a secret. */
@@ -132,8 +139,7 @@ function runStep(run: Run, step: CompiledStep): StepEnd | Promise<StepEnd> {
   const finish = (end: StepEnd, input: unknown): StepEnd => {
     const output = 'error' in end ? null : end.output
     if (!('error' in end) && !endsRun(output)) {
-      run.outputs[step.id] = output ?? null
-      if (step.name !== null) run.outputs[step.name] = output ?? null
+      for (const name of namesOf(step)) run.outputs[name] = output ?? null
     }
     if (run.trace !== null) run.trace.push(traceOf(step, input, end, performance.now() - startedAt))
     return end
@@ -199,6 +205,14 @@ class RunningStep implements StepContext {
 
   get outputs(): Readonly<Record<string, unknown>> {
     return this.#run.outputs
+  }
+
+  get asker(): Asker | null {
+    return this.#run.asker
+  }
+
+  conceal(text: string): void {
+    this.#run.secrets.add(text)
   }
 
   /** Created on first use: most steps never wait. */

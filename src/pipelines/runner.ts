@@ -3,6 +3,26 @@ import type { PipelineInput } from './input.ts'
 import type { BodyTemplate } from './language/handler.ts'
 import type { TemplateMode } from './language/templates.ts'
 
+/** What a step knows of whoever waits for the answer of its run. */
+export type Asker = {
+  /** Scheme and host that they asked, with what stands there before the paths of the site. */
+  origin: string
+  /** Aborted when they leave. */
+  signal: AbortSignal
+  /** Throws 403 if a page of another origin asks. */
+  refuseForeign(): void
+  /** Allows the connection to be silent while an answer lasts. */
+  allowSilence(isAllowed: boolean): void
+  /** Answers as the site answers them; null where they ask through a tool already. */
+  askSite: ((call: SiteCall) => Promise<SiteAnswer>) | null
+}
+
+/** A call of a rule of the same site. `args`: the JSON body, or the query of a GET. */
+export type SiteCall = { method: 'GET' | 'POST'; path: string; args: Readonly<Record<string, unknown>> }
+
+/** `unanswered`: no rule answers it that may, and why. */
+export type SiteAnswer = { response: Response } | { unanswered: string }
+
 /** What a handler knows of its run. */
 export type StepContext = {
   ctx: Context
@@ -17,6 +37,10 @@ export type StepContext = {
   render(template: BodyTemplate, mode: TemplateMode): string
   /** Aborted when the time limit of the step is over. */
   signal: AbortSignal
+  /** Null in post steps, and where nobody waits. */
+  asker: Asker | null
+  /** Keeps a text out of the run log, as secrets are. */
+  conceal(text: string): void
 }
 
 /** A cause that the author of the rule may read in the run log, unlike one for the server's own log. */

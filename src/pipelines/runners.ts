@@ -1,4 +1,5 @@
 import { aggregateRunner } from './handlers/aggregate.ts'
+import { aiRunner } from './handlers/ai.ts'
 import { dataCreateRunner } from './handlers/data-create.ts'
 import { dataDeleteRunner } from './handlers/data-delete.ts'
 import { dataQueryRunner } from './handlers/data-query.ts'
@@ -11,6 +12,8 @@ import { fileUploadRunner } from './handlers/file-upload.ts'
 import { formRunner } from './handlers/form.ts'
 import { functionRunner } from './handlers/function.ts'
 import { httpRequestRunner } from './handlers/http-request.ts'
+import { mcpRunner } from './handlers/mcp.ts'
+import { oauthProtectedResourceRunner } from './handlers/oauth-protected-resource.ts'
 import { presignedUploadRunner } from './handlers/presigned-upload.ts'
 import { registerUploadRunner } from './handlers/register-upload.ts'
 import { responseRunner } from './handlers/response.ts'
@@ -39,4 +42,7 @@ export const RUNNERS: Readonly<Record<HandlerName, Runner>> = {
   file_serve_handler: fileServeRunner,
   signed_url: signedUrlRunner,
   file_delete: fileDeleteRunner,
+  ai_handler: aiRunner,
+  mcp_handler: mcpRunner,
+  oauth_protected_resource: oauthProtectedResourceRunner,
 }

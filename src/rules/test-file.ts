@@ -4,6 +4,7 @@ import { isHeaderName, isHeaderValue } from '../domain/names.ts'
 import type { YamlFile } from '../domain/yaml-file.ts'
 import { anything, type Check, Checker, label, type Path, text, wholeNumber } from './checks.ts'
 import { multipart, storedFiles } from './test-parts.ts'
+import { type StandIn, standIns } from './test-stand-ins.ts'
 
 /** One case of `*.rule.test.yaml`: a request, or the run of a schedule, to a fresh site with these rules, and the expected result. */
 export type RuleTest = {
@@ -14,6 +15,8 @@ export type RuleTest = {
   /** Files that exist before the request, by path; see `filesOf`. */
   files: Record<string, unknown>
   secrets: Record<string, string>
+  /** What answers at addresses outside. */
+  outside: Record<string, StandIn>
   /** The signed-in user; `role` is their role on the project. */
   user: { email: string; role?: string; globalRole?: string } | null
   /** The schedule whose run is tested, in place of a request. */
@@ -145,6 +148,7 @@ export function readRuleTests(yaml: YamlFile): TestFile<RuleTest> {
         records: (given['records'] ?? {}) as RuleTest['records'],
         files: (given['files'] ?? {}) as RuleTest['files'],
         secrets: (given['secrets'] ?? {}) as RuleTest['secrets'],
+        outside: (given['outside'] ?? {}) as RuleTest['outside'],
         user: (given['user'] ?? null) as RuleTest['user'],
         schedule: (given['schedule'] ?? null) as RuleTest['schedule'],
         request: (given['request'] ?? {}) as RuleTest['request'],
@@ -155,6 +159,7 @@ export function readRuleTests(yaml: YamlFile): TestFile<RuleTest> {
       records: storedRecords,
       files: storedFiles,
       secrets,
+      outside: standIns,
       user: anything,
       schedule: text(100),
       request: map,

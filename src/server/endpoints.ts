@@ -206,7 +206,7 @@ const allRoutes = (ctx: Context, isApiRoute: (path: string) => boolean): AnyElys
     .use(publishingRoutes(ctx))
     .use(pipelineRoutes(ctx))
 
-/** What pipelines keep, what they did, and when they run by themselves. */
+/** What pipelines store, what they did, and when they run by themselves. */
 const pipelineRoutes = (ctx: Context): AnyElysia =>
   (new Elysia() as AnyElysia)
     .use(schemaRoutes(ctx))

@@ -3,9 +3,7 @@ import { currentGeneration } from '../db/generation.ts'
 import { storeRefusal } from '../db/shipped.ts'
 import { AppError } from '../domain/errors.ts'
 import { requestHeadersToShow } from '../domain/forward-headers.ts'
-import type { RunTrigger } from '../domain/run-trigger.ts'
 import { isSafe } from '../domain/safe-methods.ts'
-import type { Arrival } from '../http/arrival.ts'
 import { asOfNow } from '../modules/auth/caller.ts'
 import { formPairs } from '../pipelines/form-pairs.ts'
 import type { PipelineInput, PipelineUser } from '../pipelines/input.ts'
@@ -14,39 +12,25 @@ import { paramsOf } from '../pipelines/path-params.ts'
 import { grouped, type ReadBody, readPipelineBody } from '../pipelines/read-body.ts'
 import { formFileOf } from '../pipelines/uploaded-file.ts'
 import { addressOf, checkAuthAgain, checkValidators } from '../pipelines/validators.ts'
+import { askerOf, withDescription } from './asker.ts'
 import { pipelineProject } from './pipeline-project.ts'
+import type { PipelineRequest } from './pipeline-request.ts'
 import { runRule } from './run-rule.ts'
 import { serveStoredFile } from './serve-stored-file.ts'
-import type { Site } from './site.ts'
-
-/** A request that a rule passes to its pipeline, with the facts about the site that the pipeline needs. */
-export type PipelineRequest = {
-  arrival: Arrival
-  site: Pick<Site, 'project' | 'commitSha'> & { alias: { name: string } | null }
-  rule: PipelineRule
-  caller: Caller
-  /** A visitor's request unless it says otherwise. */
-  trigger?: RunTrigger
-}
 
 /** Answers a request with a pipeline: access check, then the body, then the steps. contract §9.3. Never rejects. */
 export async function answerPipeline(ctx: Context, asked: PipelineRequest): Promise<Response> {
   const { arrival, rule, trigger = 'request' } = asked
   const { method, path, request, peer } = arrival
-  let read: ReadBody | undefined
-  const begin = async () => {
-    checkValidators(ctx, rule, asked.caller)
-    refuseWhileAway(ctx, request)
-    const { access } = currentGeneration(ctx.db)
-    read = await readPipelineBody(ctx, request, () => formFileOf(ctx, rule))
-    return begun(ctx, asked, { read, access })
-  }
+  const kept: Kept = {}
+  const begin = () => begun(ctx, asked, kept)
   try {
-    const run = { rule, method, path, url: request.url, trigger, scheduleId: null, begin }
+    const asker = askerOf(ctx, asked)
+    const run = { rule, method, path, url: request.url, trigger, scheduleId: null, begin, asker }
     return (await runRule(ctx, run)).response
   } finally {
     peer.allowSilence?.(false)
-    if (read?.file !== undefined) await read.file.discard()
+    await kept.file?.discard()
   }
 }
 
@@ -61,13 +45,24 @@ export function refusalOf(ctx: Context, rule: PipelineRule, caller: Caller): App
   }
 }
 
-/** `access`: the generation in which the validators let the caller pass. */
-function begun(
-  ctx: Context,
-  asked: PipelineRequest,
-  { read, access }: { read: ReadBody; access: number },
-): PipelineInput {
+/** The file of a form, until a step takes it or the run ends. */
+type Kept = { file?: ReadBody['file'] }
+
+async function begun(ctx: Context, asked: PipelineRequest, kept: Kept): Promise<PipelineInput> {
+  try {
+    return await admitted(ctx, asked, kept)
+  } catch (error) {
+    throw withDescription(ctx, asked, error)
+  }
+}
+
+async function admitted(ctx: Context, asked: PipelineRequest, kept: Kept): Promise<PipelineInput> {
   const { rule, caller, arrival } = asked
+  checkValidators(ctx, rule, caller)
+  refuseWhileAway(ctx, arrival.request)
+  const { access } = currentGeneration(ctx.db)
+  const read = asked.body ?? (await readPipelineBody(ctx, arrival.request, () => formFileOf(ctx, rule)))
+  kept.file = read.file
   // Reading the body may take a while. If access rights changed meanwhile, decide again and run with the sender's
   // current role.
   const sender = access === currentGeneration(ctx.db).access ? caller : asOfNow(ctx, caller)

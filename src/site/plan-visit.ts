@@ -2,6 +2,7 @@ import type { Context } from '../context.ts'
 import { isPartOfAnother } from '../http/part-of-another.ts'
 import { chooseRule } from './choose-rule.ts'
 import { nobody } from './nobody.ts'
+import { describedAt } from './protected-resource.ts'
 import { routedVisit } from './routed-visit.ts'
 import type { Site } from './site.ts'
 import { chooseVariant } from './traffic.ts'
@@ -49,6 +50,11 @@ export function planVisit(ctx: Context, site: Site, visitor: Visitor): { shown: 
   const routes = shown.hasRouting ? routedVisit(ctx, shown, here) : undefined
   const line = routes?.redirect()
   const hasRules = line === undefined && shown.rules.length > 0
+  const described = hasRules ? describedAt(shown.rules, arrival) : undefined
+  if (described !== undefined) {
+    trace?.rule(described.siteRule, null)
+    return { shown, visit: { ...here, routes, line, rule: described.siteRule, forAll: described.rule } }
+  }
   const rule = hasRules ? chooseRule(shown.rules, arrival, trace) : undefined
   return { shown, visit: { ...here, routes, line, rule } }
 }

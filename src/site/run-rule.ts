@@ -7,7 +7,7 @@ import type { PipelineRule } from '../pipelines/language/model.ts'
 import { namesSecret } from '../pipelines/language/references.ts'
 import { hasPostSteps, queuePostSteps } from '../pipelines/post-steps.ts'
 import { explain, type RunOutcome, runPipeline } from '../pipelines/run.ts'
-import type { Answer } from '../pipelines/runner.ts'
+import type { Answer, Asker } from '../pipelines/runner.ts'
 import { masked } from '../pipelines/trace.ts'
 
 /** A run of a rule's pipeline, whoever asks for it. */
@@ -22,6 +22,8 @@ export type RuleRun = {
   scheduleId: string | null
   /** Checks whether it may run, and gathers what it runs with. Throws the refusal. */
   begin: () => Promise<PipelineInput>
+  /** Who waits for the answer; nobody if it is missing. */
+  asker?: Asker
 }
 
 export type RuleRunEnd = {
@@ -61,11 +63,11 @@ export async function runRule(ctx: Context, asked: RuleRun): Promise<RuleRunEnd>
 }
 
 async function run(ctx: Context, asked: RuleRun): Promise<Ended> {
-  const { rule } = asked
+  const { rule, asker = null } = asked
   let outcome: RunOutcome | undefined
   try {
     const input = await asked.begin()
-    outcome = await runPipeline(ctx, rule, input)
+    outcome = await runPipeline(ctx, rule, input, { asker })
     const { result } = outcome
     if ('error' in result) return failed(ctx, asked, result, outcome)
     const response = 'direct' in result ? result.direct.response : toResponse(result.answer)
@@ -87,10 +89,13 @@ async function goOn(
     (await queuePostSteps(ctx, { ...work, outputs: all })).start()
   const answer = 'direct' in result ? result.direct : result.answer
   if (answer.isFinal) return
-  if (!('direct' in result) || result.direct.onEnd === null) return queue(outputs)
-  const { step } = result
-  result.direct.onEnd((output) => queue(Object.assign(Object.create(null), outputs, { [step]: output })))
+  const onEnd = 'direct' in result ? result.direct.onEnd : null
+  if (!('direct' in result) || onEnd === null) return queue(outputs)
+  onEnd((output) => queue(Object.assign(Object.create(null), outputs, under(result.names, output))))
 }
+
+const under = (names: readonly string[], output: unknown): Record<string, unknown> =>
+  Object.fromEntries(names.map((name) => [name, output]))
 
 function failed(
   ctx: Context,

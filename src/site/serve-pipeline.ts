@@ -1,5 +1,5 @@
 import type { Caller, Context } from '../context.ts'
-import type { PipelineRequest } from './answer-pipeline.ts'
+import type { PipelineRequest } from './pipeline-request.ts'
 import type { Trace } from './trace.ts'
 
 type Engine = typeof import('./answer-pipeline.ts')

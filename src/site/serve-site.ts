@@ -1,7 +1,9 @@
 import type { Context } from '../context.ts'
 import { plainPath } from '../domain/plain-path.ts'
 import { isWebSocket } from '../http/join-sockets.ts'
+import type { SiteCall } from '../pipelines/runner.ts'
 import { withContents } from '../platform/blob-store.ts'
+import { answerCall } from './answer-call.ts'
 import { refuseView } from './gate.ts'
 import { keepFromOthers } from './keep-from-others.ts'
 import { onlyOnPrimary } from './only-on-primary.ts'
@@ -28,24 +30,27 @@ export function serveSite(
   visit: Visit,
 ): Response | Promise<Response> {
   const { arrival, variant, routes } = visit
-  const refusal = site.visibility.isPublic
-    ? undefined
-    : refuseView(ctx, pages, site, { arrival, caller: visit.callerOf() })
+  const isOpen = site.visibility.isPublic || visit.forAll !== undefined
+  const refusal = isOpen ? undefined : refuseView(ctx, pages, site, { arrival, caller: visit.callerOf() })
   traceView(site, visit, refusal)
   if (refusal !== undefined) return refusal
   const answer = withContents(ctx, () => serveChosen(ctx, pages, site, visit))
   routes?.traceRest()
-  if (variant === undefined && routes === undefined && site.visibility.isPublic) return answer
+  if (variant === undefined && routes === undefined && isOpen) return answer
   const marked = (response: Response): Response => {
-    if (!site.visibility.isPublic) keepFromOthers(response.headers)
+    if (!isOpen) keepFromOthers(response.headers)
     routes?.vary(response)
     return variant === undefined ? response : markVariant(response, variant)
   }
   return answer instanceof Response ? marked(answer) : answer.then(marked)
 }
 
-function traceView({ visibility }: Site, { trace }: Visit, refusal: Response | undefined): void {
+function traceView({ visibility }: Site, { trace, forAll }: Visit, refusal: Response | undefined): void {
   if (trace === undefined) return
+  if (forAll !== undefined) {
+    trace.add('visibility', 'Everybody may read this, whoever may see the site')
+    return
+  }
   const { isPublic, requiredRole, setBy } = visibility
   const what = isPublic ? 'The site is public' : `The site is private and needs the role ${requiredRole}`
   const by = [...new Set(isPublic ? [setBy.isPublic] : [setBy.isPublic, setBy.requiredRole])]
@@ -57,7 +62,7 @@ function traceView({ visibility }: Site, { trace }: Visit, refusal: Response | u
 
 /** Serves the file, or the response of the rule that takes the request. */
 function serveChosen(ctx: Context, pages: SitePages, site: Site, visit: Visit): Response | Promise<Response> {
-  const { arrival, rule, callerOf, trace, line, routes } = visit
+  const { arrival, rule, forAll, callerOf, trace, line, routes } = visit
   if (line !== undefined && routes !== undefined) return serveLine(ctx, pages, site, visit, { line, routes })
   const isConditional = () => routes?.isConditional ?? false
   switch (rule?.record.proxyType) {
@@ -74,11 +79,14 @@ function serveChosen(ctx: Context, pages: SitePages, site: Site, visit: Visit): 
       })
     case 'redirect':
       return redirectByRule(site, rule.redirect, arrival, isConditional())
-    case 'pipeline':
+    case 'pipeline': {
       onlyOnPrimary(ctx)
+      const pipeline = forAll ?? rule.pipeline()
+      const askSite = (call: SiteCall) => answerCall(ctx, site, visit, call)
       return trace === undefined
-        ? servePipeline(ctx, { arrival, site, rule: rule.pipeline(), caller: callerOf() })
-        : explainPipeline(ctx, rule.pipeline(), callerOf(), trace)
+        ? servePipeline(ctx, { arrival, site, rule: pipeline, caller: callerOf(), askSite })
+        : explainPipeline(ctx, pipeline, callerOf(), trace)
+    }
     case 'external_proxy':
       onlyOnPrimary(ctx)
       return refuseTarget(rule, trace) ?? forwarded(ctx, site, rule, visit)

@@ -1,6 +1,7 @@
 import type { Caller, RequestFacts } from '../context.ts'
 import type { TakenLine } from '../domain/routing/first-line.ts'
 import type { Arrival } from '../http/arrival.ts'
+import type { PipelineRule } from '../pipelines/language/model.ts'
 import type { RoutedVisit } from './routed-visit.ts'
 import type { Site } from './site.ts'
 import type { SiteRule } from './site-rules.ts'
@@ -26,6 +27,8 @@ export type Visit = Visitor & {
   line?: TakenLine | undefined
   /** The rule that takes the request. */
   rule: SiteRule | undefined
+  /** What of that rule answers everybody, whoever may see the site. */
+  forAll?: PipelineRule | undefined
   /** The variant chosen by the traffic split. */
   variant: Variant | undefined
 }

@@ -25,8 +25,8 @@ export function addThings(app: TestApp, site: SeededSite): Record<string, string
   addEntry(app, run, ids)
   addRules(run, ids)
   addRecords(run, ids)
-  addSchedule(run, ids)
   addFiles(run, ids)
+  addSchedule(run, ids)
   return { ...ids, ...addHooks(app, site.projectId, site.repo) }
 }
 

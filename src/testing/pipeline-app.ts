@@ -97,7 +97,7 @@ export async function pipelineApp(env?: Record<string, string>, storage?: TestSt
       debugEnabled: false,
       ...options.rule,
     }
-    const site = { project, commitSha: 'abc1234', alias: { id: 'alias-1', name: 'production' } }
+    const site = { project, commitSha: 'abc1234', alias: { id: 'alias-1', name: 'production' }, rules: [] }
     recordFacts(arrival, FACTS)
     return servePipeline(ctx, { arrival, site, rule, caller })
   }

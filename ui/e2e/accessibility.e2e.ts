@@ -178,7 +178,7 @@ async function faultsOf(page: Page): Promise<string[]> {
   await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' })
   const light = await violationsOf(page)
   await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' })
-  const dark = await violationsOf(page, { rules: ['color-contrast'] })
+  const dark = await violationsOf(page, { only: ['color-contrast'] })
   const wide = page.viewportSize()
   const excesses: string[] = []
   for (const width of [390, 768]) {
@@ -211,7 +211,16 @@ for (const [what, pagesOf] of [
     ).json()
     const ids = await fill(appliance, folder)
     if (what === 'a project')
-      for (const rest of ['', '/deployments', '/aliases', '/domains', '/rules', '/data', '/secrets'])
+      for (const rest of [
+        '',
+        '/deployments',
+        '/aliases',
+        '/domains',
+        '/rules',
+        '/data',
+        '/files',
+        '/secrets',
+      ])
         await check(`/projects/${empty.id}${rest}`)
     for (const path of pagesOf(ids)) await check(path)
     expect(wrong).toEqual({})

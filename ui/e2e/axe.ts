@@ -6,32 +6,36 @@ import type { Result, RunOptions } from 'axe-core'
 /** The small one: the other takes longer to arrive in a page than to look at it. */
 const SCRIPT = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-type Axe = {
-  axe?: { run(context: string | Document, options: RunOptions): Promise<{ violations: Result[] }> }
+type Looked = Document | { include: string[][] }
+type Axe = { axe?: { run(at: Looked, options: RunOptions): Promise<{ violations: Result[] }> } }
+
+type Asked = {
+  /** Selectors; without them the whole page. */
+  parts?: string[]
+  /** Rules, or tags of rules. */
+  only?: string[]
 }
 
 /**
- * The faults of the open page, or of a part of it. The script stays in the document, so that another look at it in other
- * colours takes no more than its rules. What is in frames are sites of others, on origins of their own.
+ * The faults of the open page. The script stays in the document, so that another look at it in other colours takes no more
+ * than its rules. What is in frames are sites of others, on origins of their own.
  */
-export async function violationsOf(
-  page: Page,
-  { part, rules }: { part?: string; rules?: string[] } = {},
-): Promise<Result[]> {
+export async function violationsOf(page: Page, { parts, only }: Asked = {}): Promise<Result[]> {
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(SCRIPT)
   const options: RunOptions = {
     iframes: false,
     // Selectors of all that is right take long.
     resultTypes: ['violations'],
-    ...(rules === undefined ? {} : { runOnly: { type: 'rule', values: rules } }),
+    ...(only === undefined ? {} : { runOnly: only }),
   }
   return page.evaluate(
-    async ({ part, options }) => {
+    async ({ parts, options }) => {
       const { axe } = window as Axe
       if (axe === undefined) throw new Error('axe is not in the page')
-      return (await axe.run(part ?? document, options)).violations
+      const at = parts === undefined ? document : { include: parts.map((part) => [part]) }
+      return (await axe.run(at, options)).violations
     },
-    { part, options },
+    { parts, options },
   )
 }
 

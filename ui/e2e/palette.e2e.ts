@@ -98,7 +98,7 @@ test('the palette and the list of keys are accessible in both themes', async ({ 
     await expect(page.getByRole('dialog', { name })).toBeVisible()
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-      const violations = await violationsOf(page, { part: 'dialog[open]' })
+      const violations = await violationsOf(page, { parts: ['dialog[open]'] })
       expect(violations.map(({ id }) => id)).toEqual([])
     }
     await page.keyboard.press('Escape')

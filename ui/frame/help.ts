@@ -10,6 +10,7 @@ export const HELP_TOPICS = [
   'rules',
   'schedules',
   'data',
+  'files',
   'people',
   'analytics',
   'errors',

@@ -17,6 +17,7 @@ type ProjectTab =
   | 'schedules'
   | 'domains'
   | 'data'
+  | 'files'
   | 'people'
   | 'analytics'
   | 'errors'
@@ -110,7 +111,13 @@ const GROUPS: readonly Group[] = [
       { tab: 'schedules', label: 'Schedules', path: '/schedules' },
     ],
   },
-  { label: 'Data', pages: [{ tab: 'data', label: 'Data', path: '/data' }] },
+  {
+    label: 'Data',
+    pages: [
+      { tab: 'data', label: 'Data', path: '/data' },
+      { tab: 'files', label: 'Files', path: '/files' },
+    ],
+  },
   { label: 'People', pages: [{ tab: 'people', label: 'People', path: '/people' }] },
   {
     label: 'Insights',

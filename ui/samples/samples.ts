@@ -20,6 +20,7 @@ import { type Sample, sample } from './sample.ts'
 import { panel } from './sample-data.ts'
 import { dataSamples } from './samples-data.ts'
 import { domainSamples } from './samples-domains.ts'
+import { fileSamples } from './samples-files.ts'
 import { operationsSamples } from './samples-operations.ts'
 import { peopleSamples } from './samples-people.ts'
 import { projectSamples } from './samples-project.ts'
@@ -263,6 +264,7 @@ export const samples: readonly Sample[] = [
   ...rulesSamples,
   ...scheduleSamples,
   ...dataSamples,
+  ...fileSamples,
   ...peopleSamples,
   ...workspaceSamples,
   ...operationsSamples,

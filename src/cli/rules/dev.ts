@@ -2,7 +2,7 @@ import { messageOf } from '../../domain/errors.ts'
 import { formatProblem } from '../../domain/file-problems.ts'
 import { signalled } from '../../platform/signalled.ts'
 import { EXIT, type Io, printable } from '../command.ts'
-import { labSettings } from '../lab-settings.ts'
+import { devSettings } from '../lab-settings.ts'
 import { watchFolder } from '../watch-folder.ts'
 import { pushRules } from './push.ts'
 import { type LoadedSet, loadSet, loadSets, type RulesFlags, writeWarnings } from './settings.ts'
@@ -19,7 +19,7 @@ export async function devRules(
   stopped = signalled(),
 ): Promise<number> {
   const sets = await loadSets(words, io)
-  const settings = labSettings(flags, io.env)
+  const settings = devSettings(flags, io.env)
   let running: Promise<void> = Promise.resolve()
   const lookAgain = () => {
     running = running.then(() => look(sets, settings, flags, io))

@@ -19,6 +19,7 @@ import { type FunctionTest, mismatch, type RuleTest } from '../../rules/test-fil
 import { answerSchedule } from '../../site/run-schedule.ts'
 import { addSite, type Lab, type LabRequest } from '../lab.ts'
 import type { LoadedSet } from './settings.ts'
+import { outboundWith } from './stand-in-outbound.ts'
 import { TestFailure } from './test-failure.ts'
 import { type BytesAt, formOf, judgeFiles, storeFiles } from './test-uploads.ts'
 
@@ -35,6 +36,8 @@ export async function runRuleTest(
   test: RuleTest,
   bytesAt: BytesAt,
 ): Promise<string | null> {
+  const { outbound } = lab.ctx
+  lab.ctx.outbound = outboundWith(outbound, test.outside)
   try {
     siteCount += 1
     const repo = `site-${siteCount}`
@@ -49,7 +52,7 @@ export async function runRuleTest(
     lab.onMail = (mail) => mails.push(mail)
     const answer =
       test.schedule === null
-        ? await answerOf(lab, { projectId, host }, { rule, test, bytesAt })
+        ? await answerOf(lab, { projectId, host, bytesAt }, rule, test)
         : await scheduledAnswer(lab, projectId, test.schedule)
     const failure = await judgeAnswer(answer, test.expect)
     await postStepsOf(lab)
@@ -62,13 +65,16 @@ export async function runRuleTest(
   } catch (error) {
     if (error instanceof AppError || error instanceof TestFailure) return error.message
     throw error
+  } finally {
+    lab.ctx.outbound = outbound
   }
 }
 
 async function answerOf(
   lab: Lab,
-  { projectId, host }: { projectId: string; host: string },
-  { rule, test, bytesAt }: { rule: CompiledRule; test: RuleTest; bytesAt: BytesAt },
+  { projectId, host, bytesAt }: { projectId: string; host: string; bytesAt: BytesAt },
+  rule: CompiledRule,
+  test: RuleTest,
 ): Promise<Response> {
   const cookie = test.user === null ? null : await signIn(lab, projectId, test.user)
   const { method, path, init } = requestOf(rule, test.request, cookie, bytesAt)

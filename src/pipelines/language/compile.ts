@@ -56,7 +56,8 @@ export function compilePipeline(config: PipelineConfig): CompiledPipeline {
 export function compileStep(step: PipelineStep, id: string): CompiledStep {
   const handler = findHandler(step.handlerType)
   const problems: ErrorDetail[] = []
-  const { condition, ...config } = step.config ?? {}
+  const { condition, ...written } = step.config ?? {}
+  const config = handler?.prepare?.(written) ?? written
   return {
     id,
     name: step.name ?? null,

@@ -50,6 +50,8 @@ export type Handler<Name extends string = string> = {
   forEach?: readonly string[]
   /** Keys that name, literally, a field which the schema of the step must have. */
   ownFields?: readonly string[]
+  /** The configuration as it runs, of the one in the rule: with defaults that are expressions, and short forms in full. */
+  prepare?: (config: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>
   /** Checks what the schema cannot express. The configuration may violate the schema. */
   check?: (config: Readonly<Record<string, unknown>>) => ErrorDetail[]
   /** Finds what is written out and makes every run fail, such as code that is no JavaScript. As for `check`. */

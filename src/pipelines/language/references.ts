@@ -30,7 +30,7 @@ export function unknownNames(
   before: ReadonlySet<string>,
 ): ErrorDetail[] {
   const found: ErrorDetail[] = []
-  for (const { path, text } of textsOf(step.config ?? {}, []))
+  for (const { path, text } of textsOf(preparedBy(handler, step.config), []))
     for (const expression of expressionsOf(handler, path, text)) {
       if (found.length === MAX_TOLD) return found
       const isEach = handler.forEach?.some((key) => key === path[0]) === true
@@ -50,8 +50,8 @@ const MAX_TOLD = 20
  */
 export function secretNames({ validators = [], steps, postSteps = [] }: PipelineConfig): string[] {
   const names = new Set<string>()
-  const collect = (config: object | undefined, handler: Handler | undefined): void => {
-    for (const { path, text } of textsOf(config ?? {}, []))
+  const collect = (config: Record<string, unknown> | undefined, handler: Handler | undefined): void => {
+    for (const { path, text } of textsOf(preparedBy(handler, config), []))
       for (const one of expressionsOf(handler, path, text)) {
         const name = one.kind === 'path' && one.root === 'secrets' ? one.keys[0] : undefined
         if (name !== undefined) names.add(name)
@@ -100,6 +100,8 @@ export function missingFields(
     return [{ key, message: `must be a field of the schema ${schema.name}, which has ${there}` }]
   })
 }
+const preparedBy = (handler: Handler | undefined, config: Record<string, unknown> = {}): object =>
+  handler?.prepare?.(config) ?? config
 
 function problemOf(expression: Expression, before: ReadonlySet<string>): string | null {
   if (expression.kind !== 'path') return null

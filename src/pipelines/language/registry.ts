@@ -1,5 +1,6 @@
 import type { Handler } from './handler.ts'
 import { aggregateHandler } from './handlers/aggregate.ts'
+import { aiHandler } from './handlers/ai.ts'
 import { dataCreateHandler } from './handlers/data-create.ts'
 import { dataDeleteHandler } from './handlers/data-delete.ts'
 import { dataQueryHandler } from './handlers/data-query.ts'
@@ -12,6 +13,8 @@ import { fileUploadHandler } from './handlers/file-upload.ts'
 import { formHandler } from './handlers/form.ts'
 import { functionHandler } from './handlers/function.ts'
 import { httpRequestHandler } from './handlers/http-request.ts'
+import { mcpHandler } from './handlers/mcp.ts'
+import { oauthProtectedResourceHandler } from './handlers/oauth-protected-resource.ts'
 import { presignedUploadHandler } from './handlers/presigned-upload.ts'
 import { registerUploadHandler } from './handlers/register-upload.ts'
 import { responseHandler } from './handlers/response.ts'
@@ -41,6 +44,9 @@ const DECLARED = [
   fileServeHandler,
   signedUrlHandler,
   fileDeleteHandler,
+  aiHandler,
+  mcpHandler,
+  oauthProtectedResourceHandler,
 ] as const
 
 /** The preferred name of a handler. */

@@ -50,3 +50,15 @@ export const checkFilters = ({ filters }: Config): ErrorDetail[] =>
       return isRecord(condition) ? checkWord(condition['op'], path, FILTER_OPS) : []
     }),
   )
+
+/** Checks the path of a rule that is written out: no pattern, no query. */
+export function flawOfLiteralPath(key: string, given: unknown): ErrorDetail[] {
+  if (typeof given !== 'string') return []
+  return /^\/[^\s*?#\\]*$/.test(given) && !/\p{Cc}/u.test(given)
+    ? []
+    : [{ path: key, message: 'must be a path such as /api/mcp, without a star, a query or spaces' }]
+}
+
+/** The texts of a list; none of anything else. */
+export const textList = (given: unknown): string[] =>
+  Array.isArray(given) ? given.filter((one) => typeof one === 'string') : []
