@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { recordRun } from '../src/modules/runs/service.ts'
 import { explainerOf } from '../src/server/endpoints.ts'
 import { addHooks } from '../src/testing/access-hooks.ts'
+import { putFile } from '../src/testing/put-file.ts'
 import { type Seeded, seedDeployment } from '../src/testing/seed.ts'
 import { seedMember } from '../src/testing/seed-people.ts'
 import { type TestApp, testApp } from '../src/testing/test-app.ts'
@@ -99,6 +100,10 @@ const TABLE: [route: string, who: Who][] = [
   ['POST /projects/:id/data/:schemaId/new', 'contributor'],
   ['GET /projects/:id/data/:schemaId/:recordId', 'viewer'],
   ['POST /projects/:id/data/:schemaId/:recordId', 'contributor'],
+  ['GET /projects/:id/files', 'viewer'],
+  ['POST /projects/:id/files', 'contributor'],
+  ['GET /projects/:id/files/:fileId', 'viewer'],
+  ['POST /projects/:id/files/:fileId', 'contributor'],
   ['GET /projects/:id/people', 'viewer'],
   ['POST /projects/:id/people', 'admin'],
   ['GET /projects/:id/people/:userId', 'viewer'],
@@ -144,6 +149,12 @@ const TABLE: [route: string, who: Who][] = [
   ['POST /admin/webhooks/:workspaceHookId/deliveries/:workspaceDeliveryId', 'global admin'],
   ['GET /projects/:id/release-checks', 'viewer'],
   ['POST /projects/:id/release-checks', 'admin'],
+  ['GET /projects/:id/schedules', 'viewer'],
+  ['POST /projects/:id/schedules', 'contributor'],
+  ['GET /projects/:id/schedules/new', 'contributor'],
+  ['POST /projects/:id/schedules/new', 'contributor'],
+  ['GET /projects/:id/schedules/:scheduleId', 'viewer'],
+  ['POST /projects/:id/schedules/:scheduleId', 'contributor'],
   ['GET /projects/:id/retention', 'viewer'],
   ['POST /projects/:id/retention', 'admin'],
   ['GET /projects/:id/webhooks', 'admin'],
@@ -196,6 +207,7 @@ beforeAll(async () => {
     domainId: (await domain.json()).id,
     ...(await seedRules(own.projectId)),
     ...(await seedData(own.projectId)),
+    fileId: (await putFile(app.ctx, own.projectId, 'pictures/a.png', 'a picture', 'image/png')).id,
     ...addHooks(app, own.projectId, 'website'),
   }
 })

@@ -9,6 +9,7 @@ import { dataPages } from './data/routes.ts'
 import { deploymentPages } from './deployments/routes.ts'
 import { domainPages } from './domains/routes.ts'
 import { trafficPages } from './domains/traffic-routes.ts'
+import { filePages } from './files/routes.ts'
 import { peoplePages } from './people/routes.ts'
 import { insightPages } from './projects/insight-routes.ts'
 import { publishPages } from './projects/publish-routes.ts'
@@ -21,6 +22,7 @@ import { rulePages } from './rules/rule-routes.ts'
 import { ruleSetPages } from './rules/rule-set-routes.ts'
 import { ruleTestPages } from './rules/rule-test-routes.ts'
 import { runsPages } from './rules/run-routes.ts'
+import { schedulePages } from './schedules/routes.ts'
 import { webhookPages } from './webhooks/routes.ts'
 import { keyPages } from './workspace/key-routes.ts'
 import { operationsPages } from './workspace/operations-routes.ts'
@@ -46,8 +48,10 @@ export const adminPages = (ctx: Context, explainer: Explainer) =>
     .use(trafficPages(ctx))
     .use(dataPages(ctx))
     .use(recordPages(ctx))
+    .use(filePages(ctx))
     .use(peoplePages(ctx))
     .use(settingsPages(ctx))
+    .use(schedulePages(ctx))
     .use(retentionPages(ctx))
     .use(releasePages(ctx))
     .use(operationsPages(ctx, explainer))

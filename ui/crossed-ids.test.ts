@@ -6,6 +6,13 @@ import { pageRoutes } from './pages-app.ts'
 import { RULE_FORM } from './rules/testing.ts'
 import { ADMIN, withoutPageIds } from './testing/browser.ts'
 
+const SCHEDULE_FORM = {
+  name: 'x',
+  cron: '@daily',
+  timezone: 'UTC',
+  catchUp: 'none',
+  ruleId: ':pipelineId',
+}
 const HOOK_FORM = { name: 'x', url: 'https://hooks.example/secret', kind: 'json', 'event-*': 'true' }
 
 /**
@@ -70,6 +77,11 @@ const TABLE: [route: string, fields?: Record<string, string>][] = [
   ['POST /projects/:id/rules/:ruleId/edit', { ...RULE_FORM, intent: 'check', timeout: 'long' }],
   ['POST /projects/:id/rules/:ruleId/edit', RULE_FORM],
 
+  ['GET /projects/:id/schedules/:scheduleId'],
+  ['POST /projects/:id/schedules/:scheduleId', { ...SCHEDULE_FORM, intent: 'change' }],
+  ['POST /projects/:id/schedules/:scheduleId', { intent: 'run' }],
+  ['POST /projects/:id/schedules/:scheduleId', { intent: 'pause' }],
+  ['POST /projects/:id/schedules/:scheduleId', { intent: 'delete' }],
   ['GET /projects/:id/webhooks/:hookId'],
   ['POST /projects/:id/webhooks/:hookId', { ...HOOK_FORM, intent: 'change' }],
   ['POST /projects/:id/webhooks/:hookId', { intent: 'test' }],
@@ -92,6 +104,8 @@ const TABLE: [route: string, fields?: Record<string, string>][] = [
     { intent: 'save', updatedAt: '1970-01-01T00:00:00.000Z', 'field.note': 'x' },
   ],
   ['POST /projects/:id/data/:schemaId/:recordId', { intent: 'delete' }],
+  ['GET /projects/:id/files/:fileId'],
+  ['POST /projects/:id/files/:fileId', { intent: 'delete' }],
 ]
 
 type Row = { route: string; fields: Record<string, string> | undefined }

@@ -1,7 +1,9 @@
 import { benchAccounts } from './accounts.ts'
 import { benchCdn } from './cdn.ts'
 import { benchCompare } from './compare.ts'
+import { benchDataUpsert } from './data-upsert.ts'
 import { benchDeploy } from './deploy.ts'
+import { benchFiles } from './files.ts'
 import { benchFollowing } from './following.ts'
 import { benchHosts } from './hosts.ts'
 import { type Lab, missingTools, openLab, pinSelf } from './lib/lab.ts'
@@ -20,6 +22,7 @@ import { benchRetention } from './retention.ts'
 import { benchRollback } from './rollback.ts'
 import { benchRouting } from './routing.ts'
 import { benchRoutingMemory } from './routing-memory.ts'
+import { benchSchedules } from './schedules.ts'
 import { benchShipping } from './shipping.ts'
 import { benchStart } from './start.ts'
 import { benchStatic } from './static.ts'
@@ -36,6 +39,9 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   proxy: benchProxy,
   deploy: benchDeploy,
   pipelines: benchPipelines,
+  'data-upsert': benchDataUpsert,
+  files: benchFiles,
+  schedules: benchSchedules,
   start: benchStart,
   rollback: benchRollback,
   accounts: benchAccounts,

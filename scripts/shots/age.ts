@@ -90,5 +90,5 @@ function visitsOf(projectId: string, name: string, daysAgo: number): Observed[] 
       isPage: !path.endsWith('.svg'),
       weight: 1,
     }
-  })
+  }).sort((a, b) => a.at - b.at)
 }

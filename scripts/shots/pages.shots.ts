@@ -78,11 +78,19 @@ async function shoot(page: Page, state: string, shots: readonly Shot[]): Promise
 const isWanted = (name: string): boolean => ONLY.length === 0 || ONLY.includes(name)
 
 async function keepAll(page: Page, name: string, fullPage: boolean): Promise<void> {
+  if (fullPage) await seeAll(page)
   for (const [size, [width, height]] of Object.entries(SIZES))
     for (const theme of THEMES) {
       await look(page, width, height, theme)
       await page.screenshot({ path: join(OUT, `${name}-${size}-${theme}.png`), fullPage })
     }
+}
+
+/** Frames and images further down load when somebody comes near. */
+async function seeAll(page: Page): Promise<void> {
+  await page.evaluate(() => scrollTo(0, document.body.scrollHeight))
+  await page.waitForLoadState('networkidle')
+  await page.evaluate(() => scrollTo(0, 0))
 }
 
 /** What opens on a page by what one does there. */
@@ -110,7 +118,10 @@ async function look(page: Page, width: number, height: number, colorScheme: 'lig
 
 /** Four pictures of one size: an overview, what a deployment changes, why a rule answers, and a site that knows its visitors. */
 async function forReadme(page: Page, team: Team): Promise<void> {
-  const keep = (name: string) => page.screenshot({ path: join(OUT, `readme-${name}.png`) })
+  const keep = async (name: string) => {
+    await page.waitForLoadState('networkidle')
+    await page.screenshot({ path: join(OUT, `readme-${name}.png`) })
+  }
   await look(page, 1280, 800, 'light')
   await page.goto(`${ADMIN_ORIGIN}/projects/${team.project}`)
   await keep('overview')

@@ -171,6 +171,35 @@ test.each([
   expect(io.err()).toMatch(new RegExp(`^svc dev: ${name} is "${value}", but must be ${expected}.*\n$`))
 })
 
+test('prints schedules, fires none, and runs one by its name', async () => {
+  const set = join(folder, '.svc/proxy-rules/guestbook')
+  const io = testIo({ cwd: folder })
+  mkdirSync(join(set, 'schedules'))
+  mkdirSync(join(set, 'rules/api/tick'), { recursive: true })
+  writeFileSync(
+    join(set, 'rules/api/tick/post.rule.yaml'),
+    "pipeline:\n  steps: [{ id: a, handler: response_handler, config: { status: 502, body: '{}' } }]\n",
+  )
+  writeFileSync(join(set, 'schedules/tick.schedule.yaml'), 'cron: "* * * * *"\nrule: POST /api/tick\n')
+  const inner = await startTwin(folder, io, { port: 0, hostname: '127.0.0.1' })
+  try {
+    expect(io.out()).toContain('schedule tick: POST /api/tick at * * * * * (UTC), next ')
+    const run = (name: string, init: RequestInit = { method: 'POST' }) =>
+      fetch(`${inner.url}/_dev/schedules/${name}`, init)
+    expect(await (await run('tick')).json()).toMatchObject({
+      status: 'failed',
+      error: 'The pipeline answered 502',
+    })
+    expect((await run('other')).status).toBe(404)
+    expect((await run('tick', {})).status).toBe(405)
+    expect((await run('tick', { method: 'POST', headers: { origin: 'https://evil.example' } })).status).toBe(
+      403,
+    )
+  } finally {
+    await inner.close()
+  }
+})
+
 test('says which rules were found', () => {
   const io = testIo({ cwd: folder })
   expect(greeting(folder, io, 'http://x')).toContain('. is at http://x;')

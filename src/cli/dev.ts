@@ -14,6 +14,7 @@ import { findFiles } from './deploy/files.ts'
 import { folderOf } from './deploy/settings.ts'
 import { isOwnHost, notOurs } from './dev-host.ts'
 import { devPage, LIVE_SCRIPT, withLiveScript } from './dev-page.ts'
+import { isSchedulePath, runDevSchedule, schedulesText } from './dev-schedules.ts'
 import { headersWithoutValue, withHeaderValues } from './header-values.ts'
 import { type Lab, openLab, SITE_OWNER } from './lab.ts'
 import { devSettings, LAB_HELP, LAB_OPTIONS, type LabFlags } from './lab-settings.ts'
@@ -26,7 +27,7 @@ const USAGE = `usage: svc dev DIR [--port 4400] [--host 127.0.0.1] [FLAGS]
 
 Serves a folder with its rules as a server would: the same router, engine and headers, and a store that is thrown away
 in the end. The rules are the "ruleSets" of .svc/config.json, else all of .svc/proxy-rules, in DIR or the nearest above
-it. The page reloads when a file changes. /_dev/ says who is signed in, and signs somebody else in. SVC_SECRET_NAME=value
+it. Schedules are printed and not fired: POST /_dev/schedules/NAME runs one. The page reloads when a file changes. /_dev/ says who is signed in, and signs somebody else in. SVC_SECRET_NAME=value
 is the secret NAME of the project, SVC_HEADER_X_KEY=value the value of the secret header x-key of a proxy rule. Mails
 are printed and not sent.
 
@@ -93,7 +94,14 @@ export async function startTwin(
     site.projectId = await publishFolder(lab, folder, io)
     putSecrets(lab, site.projectId, io)
     await publishRules(lab, site.projectId, folder, io)
+    tellSchedules(schedulesText(lab, site.projectId))
     for (const listener of listeners) listener.enqueue('data: changed\n\n')
+  }
+  let told = ''
+  /** When they change. */
+  const tellSchedules = (text: string) => {
+    if (text !== told) io.stdout.write(text)
+    told = text
   }
   const listen = () =>
     Bun.serve({
@@ -175,6 +183,7 @@ async function answer(
   if (plain === '/_dev/live') return liveStream(listeners)
   if (plain === '/_dev/live.js')
     return new Response(LIVE_SCRIPT, { headers: { 'content-type': 'text/javascript' } })
+  if (isSchedulePath(plain)) return runDevSchedule(lab, site.projectId, { path: plain, request })
   if (plain === '/_dev/')
     return devPage(request, {
       signIn: (user) => signIn(lab, site.projectId, user),

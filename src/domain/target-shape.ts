@@ -25,3 +25,9 @@ export function warningOfOriginal(target: string): string {
   const origin = API_OF_ORIGINAL.exec(target)?.[1] ?? target
   return `${origin}/api/… is the API of another server on its own machine: nothing is sent there, and the request is answered with 501`
 }
+
+/** Whether this is the sign-in of that server, which a push leaves out. contract §9.2. */
+export const isAuthOfOriginal = (target: string): boolean =>
+  /^http:\/\/localhost(?::\d{1,5})?\/api\/auth(?:\/[^\s\\#]*)?$/i.test(target) && URL.canParse(target)
+
+export const AUTH_IS_LEFT_OUT = 'is left out: every site serves /api/auth/* itself'

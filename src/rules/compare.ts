@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import { patternKey } from '../domain/path-pattern.ts'
 import { DEFAULT_REDIRECT_STATUS } from '../domain/routing/redirect-rule.ts'
+import { DEFAULT_ZONE } from '../domain/schedule.ts'
 import { isSamePipeline } from '../pipelines/language/same-pipeline.ts'
-import type { CompiledPush, CompiledRule } from './push.ts'
+import type { CompiledPush, CompiledRule, CompiledSchedule } from './push.ts'
 
 /** A rule as `GET /api/proxy-rule-sets/:id/export` returns it: with every setting, header values empty. */
 export type ServerRule = {
@@ -30,7 +31,12 @@ export type ServerSet = {
   ruleSet: { name: string; description: string | null; environment: string | null }
   rules: ServerRule[]
   schemas: { name: string; fields: unknown[] }[]
+  /** Earlier servers have none. */
+  schedules?: ServerSchedule[]
 }
+
+/** A schedule as that route returns it: with every setting. */
+export type ServerSchedule = Required<Omit<CompiledSchedule, 'description'>> & { description: string | null }
 
 /** The rule that the server makes of a pushed rule at `index` of the push. */
 export function completed(rule: CompiledRule, index: number): ServerRule {
@@ -70,6 +76,20 @@ export function isSameRule(a: ServerRule, b: ServerRule): boolean {
   return ours && theirs ? isSamePipeline(ours, theirs) : ours === theirs
 }
 
+/** The schedule that the server makes of a pushed one. */
+export const completedSchedule = (schedule: CompiledSchedule): ServerSchedule => ({
+  name: schedule.name,
+  cron: schedule.cron.trim(),
+  timezone: schedule.timezone ?? DEFAULT_ZONE,
+  rule: schedule.rule,
+  isEnabled: schedule.isEnabled ?? true,
+  catchUp: schedule.catchUp ?? 'none',
+  description: schedule.description ?? null,
+})
+
+export const isSameSchedule = (pushed: CompiledSchedule, stored: ServerSchedule): boolean =>
+  isDeepStrictEqual(completedSchedule(pushed), stored)
+
 type Difference = { kind: 'added' | 'changed' | 'removed'; name: string }
 
 /** What a push would change in the server's rules. `removed` lists those that only the server has. */
@@ -86,6 +106,19 @@ export function compareRules(push: CompiledPush, server: ServerSet | null): Diff
     ...differences,
     ...[...there.values()].map((rule): Difference => ({ kind: 'removed', name: nameOf(rule) })),
   ]
+}
+
+/** What a push would change in the server's schedules. */
+export function compareSchedules(push: CompiledPush, server: ServerSet | null): Difference[] {
+  const there = new Map((server?.schedules ?? []).map((one) => [one.name, one]))
+  const differences = (push.schedules ?? []).flatMap((schedule): Difference[] => {
+    const { name } = schedule
+    const known = there.get(name)
+    there.delete(name)
+    if (known === undefined) return [{ kind: 'added', name }]
+    return isSameSchedule(schedule, known) ? [] : [{ kind: 'changed', name }]
+  })
+  return [...differences, ...[...there.keys()].map((name): Difference => ({ kind: 'removed', name }))]
 }
 
 /** What a push would change in the set apart from its rules. */

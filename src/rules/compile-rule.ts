@@ -6,7 +6,14 @@ import { isHeaderName } from '../domain/names.ts'
 import { parsePathPattern } from '../domain/path-pattern.ts'
 import { REDIRECT_STATUSES } from '../domain/redirect-status.ts'
 import { findSourceError, findTargetError } from '../domain/routing/redirect-rule.ts'
-import { isApiOfOriginal, isPlainAddress, isRewritePath, warningOfOriginal } from '../domain/target-shape.ts'
+import {
+  AUTH_IS_LEFT_OUT,
+  isApiOfOriginal,
+  isAuthOfOriginal,
+  isPlainAddress,
+  isRewritePath,
+  warningOfOriginal,
+} from '../domain/target-shape.ts'
 import type { YamlFile } from '../domain/yaml-file.ts'
 import { anything, type Check, Checker, flag, label, text, wholeNumber } from './checks.ts'
 import type { KnownSchema } from './known-fields.ts'
@@ -36,7 +43,8 @@ const pathPattern: Check = (value) => {
 
 const targetUrl: Check = (value) => {
   if (typeof value !== 'string') return 'must be an https address, or a path of the same deployment'
-  if (isRewritePath(value) || isPlainAddress(value) || isApiOfOriginal(value)) return null
+  if (isRewritePath(value) || isPlainAddress(value)) return null
+  if (isApiOfOriginal(value) || isAuthOfOriginal(value)) return null
   if (!URL.canParse(value)) return 'must be an https address, or a path of the same deployment'
   return new URL(value).protocol === 'https:'
     ? 'must be an https address without spaces, backslashes and #'
@@ -107,9 +115,7 @@ export async function compileRule(
     checker.report([], 'pathPattern is required: a path, such as /api/*')
   checkKind(given, read.route, checker)
   checkSource(given, read.route, checker)
-  const { targetUrl: target } = given
-  if (typeof target === 'string' && isApiOfOriginal(target))
-    checker.warn(['targetUrl'], warningOfOriginal(target))
+  checkOriginal(given['targetUrl'], checker)
   const headerConfig = checkHeaders(given['headerConfig'], checker)
   const codeProblems: Problem[] = []
   const { folder } = read.route
@@ -121,6 +127,13 @@ export async function compileRule(
   warnings.push(...checker.warnings)
   const rule = ruleOf(given, read.route, headerConfig, pipeline)
   return [{ path, rule, at: { file: yaml.file, ...yaml.at([]) } }]
+}
+
+/** A target on the machine that the set was written for hinders no push. contract 14.1. */
+function checkOriginal(target: unknown, checker: Checker): void {
+  if (typeof target !== 'string') return
+  if (isApiOfOriginal(target)) checker.warn(['targetUrl'], warningOfOriginal(target))
+  if (isAuthOfOriginal(target)) checker.warn(['targetUrl'], AUTH_IS_LEFT_OUT)
 }
 
 function checkKind(given: Record<string, unknown>, { method }: Route, checker: Checker): void {

@@ -3,6 +3,7 @@ import { patternKey } from '../domain/path-pattern.ts'
 import { readYaml, type YamlFile } from '../domain/yaml-file.ts'
 import { compareRulesBySpecificity } from './by-specificity.ts'
 import { compileRule, type RuleSource } from './compile-rule.ts'
+import { compileSchedule, isScheduleFile, type ScheduleSource } from './compile-schedule.ts'
 import {
   compileManifest,
   compileSchema,
@@ -26,6 +27,8 @@ export type Compiled = {
   rulePaths: string[]
   /** The file of each schema of `push`, in the same order. */
   schemaPaths: string[]
+  /** The file of each schedule of `push`, in the same order. */
+  schedulePaths: string[]
 }
 
 const MAX_BYTES = 16 * 1024 * 1024
@@ -51,11 +54,13 @@ export async function compileSet(files: SetFiles): Promise<Compiled> {
     if (yaml !== null) rules.push(...(await compileRule(set, path, yaml)))
   }
   refuseDoubles(rules, problems)
+  const schedules = schedulesOf(files, open, { rules, problems, warnings })
   rules.sort((a, b) => compareRulesBySpecificity(a.rule, b.rule))
   const push: CompiledPush = {
     ruleSet: ruleSet ?? { name: '' },
     rules: rules.map(({ rule }) => rule),
     schemas: schemas.sources.map(({ schema }) => schema),
+    ...(schedules.length === 0 ? {} : { schedules: schedules.map(({ schedule }) => schedule) }),
     options: { prune: false, dryRun: false, strictSchemas: false },
   }
   if (problems.length === 0 && Buffer.byteLength(JSON.stringify(push)) > MAX_BYTES)
@@ -68,12 +73,33 @@ export async function compileSet(files: SetFiles): Promise<Compiled> {
     warnings: sortProblems(warnings),
     rulePaths: rules.map(({ path }) => path),
     schemaPaths: schemas.sources.map(({ path }) => path),
+    schedulePaths: schedules.map(({ path }) => path),
   }
 }
 
 const withMethod = ({ rule }: RuleSource) => ({ pathPattern: rule.pathPattern, method: rule.method ?? null })
 
 type Open = (path: string) => YamlFile | null
+
+/** Those that name no rule are reported only if every rule could be read. */
+function schedulesOf(
+  files: SetFiles,
+  open: Open,
+  { rules, problems, warnings }: { rules: readonly RuleSource[]; problems: Problem[]; warnings: Problem[] },
+): ScheduleSource[] {
+  const isReadWhole = !problems.some(({ file }) => file.startsWith(shownPath(files, 'rules/')))
+  const known = isReadWhole ? rules.map(({ rule }) => rule) : null
+  return files.paths.filter(isScheduleFile).flatMap((path) => {
+    const before = problems.length
+    const yaml = open(path)
+    if (yaml !== null) return compileSchedule({ files, rules: known, problems, warnings }, path, yaml)
+    const [first] = problems.slice(before)
+    if (first !== undefined) problems[before] = { ...first, message: `${first.message}; ${QUOTES}` }
+    return []
+  })
+}
+
+const QUOTES = 'a cron that begins with * or @ stands in quotes'
 
 function manifestOf(files: SetFiles, open: Open, problems: Problem[]): CompiledPush['ruleSet'] | null {
   if (!files.paths.includes('ruleset.yaml')) {
@@ -121,17 +147,19 @@ const unreadable = (path: string): SchemaSource => {
   return { path, base, schema: { name: base, fields: [] }, fieldNames: null }
 }
 
-/** Reports YAML that is not a manifest, rule, schema or test, so that a typo is not silently ignored. */
+/** Reports YAML that is not a manifest, rule, schema, schedule or test, so that a typo is not silently ignored. */
 function strangeFiles(files: SetFiles): Problem[] {
   return files.paths.flatMap((path) => {
     if (!/\.ya?ml$/.test(path) || path === 'ruleset.yaml' || isTestFile(path)) return []
     if (path.startsWith('rules/') && isRuleFile(path)) return []
-    if (isSchemaFile(path)) return []
+    if (isSchemaFile(path) || isScheduleFile(path)) return []
     const allowed = path.startsWith('schemas/')
       ? 'schemas are schemas/<name>.schema.yaml'
       : path.startsWith('rules/')
         ? 'rules are rules/<path>/<method>.rule.yaml'
-        : 'a set holds ruleset.yaml, rules/<path>/<method>.rule.yaml and schemas/<name>.schema.yaml'
+        : path.startsWith('schedules/')
+          ? 'schedules are schedules/<name>.schedule.yaml'
+          : 'a set holds ruleset.yaml, rules/<path>/<method>.rule.yaml, schemas/<name>.schema.yaml and schedules/<name>.schedule.yaml'
     return [
       fileProblem(
         files,

@@ -1,8 +1,17 @@
 import { stringify } from 'yaml'
 import { DEFAULT_REDIRECT_STATUS } from '../domain/routing/redirect-rule.ts'
+import { DEFAULT_ZONE } from '../domain/schedule.ts'
 import { MAX_FILE_BYTES } from '../domain/yaml-file.ts'
 import { compareRulesBySpecificity } from './by-specificity.ts'
-import { completed, identityOf, nameOf, type ServerRule, type ServerSet } from './compare.ts'
+import {
+  completed,
+  identityOf,
+  nameOf,
+  type ServerRule,
+  type ServerSchedule,
+  type ServerSet,
+} from './compare.ts'
+import { schedulePath } from './compile-schedule.ts'
 import { folderOfPattern, isMethodWord } from './route-path.ts'
 
 /** The files of a set on a server, by their path in the set. `notes` says what files cannot express. */
@@ -28,6 +37,8 @@ export function layOutSet(set: ServerSet, known: ReadonlyMap<string, string> = n
       known.get(`schema ${schema.name}`) ?? `schemas/${schema.name}.schema.yaml`,
       yamlOf({ name: schema.name, fields: schema.fields.map(plainField) }),
     )
+  for (const schedule of set.schedules ?? [])
+    texts.set(schedulePath(schedule.name), yamlOf(scheduleFile(schedule)))
   const sorted = set.rules.filter((rule) => canBeFile(rule, notes)).sort(compareRulesBySpecificity)
   for (const [index, rule] of sorted.entries()) {
     const path = known.get(identityOf(rule)) ?? freePath(rule, texts)
@@ -169,6 +180,15 @@ function isPlainScript(code: string): boolean {
   } catch {
     return false
   }
+}
+
+/** Without settings that equal their defaults. */
+function scheduleFile({ name: _, cron, timezone, rule, isEnabled, catchUp, description }: ServerSchedule) {
+  const plain = { timezone: DEFAULT_ZONE, isEnabled: true, catchUp: 'none' }
+  const differing = Object.entries({ timezone, isEnabled, catchUp }).filter(
+    ([key, value]) => value !== plain[key as keyof typeof plain],
+  )
+  return { ...given({ description }), cron, rule, ...Object.fromEntries(differing) }
 }
 
 function plainField(field: unknown): unknown {

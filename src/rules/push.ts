@@ -1,4 +1,5 @@
 import type { RedirectStatus } from '../domain/redirect-status.ts'
+import type { CatchUp } from '../domain/schedule.ts'
 import type { PipelineConfig } from '../pipelines/language/model.ts'
 
 /** The body of `PUT /api/proxy-rule-sets/project/:projectId/sync`, as the compiler makes it. contract §9.2. */
@@ -6,6 +7,8 @@ export type CompiledPush = {
   ruleSet: { name: string; description?: string; environment?: string }
   rules: CompiledRule[]
   schemas: { name: string; fields: unknown[] }[]
+  /** Left out if the set has none. */
+  schedules?: CompiledSchedule[]
   options: { prune: boolean; dryRun: boolean; strictSchemas: boolean }
   source?: { repo?: string; gitSha?: string; path?: string }
 }
@@ -27,5 +30,16 @@ export type CompiledRule = {
   pipelineConfig?: PipelineConfig
   isEnabled?: boolean
   debugEnabled?: boolean
+  description?: string
+}
+
+export type CompiledSchedule = {
+  name: string
+  cron: string
+  /** Method and path of a rule of the set. */
+  rule: string
+  timezone?: string
+  isEnabled?: boolean
+  catchUp?: CatchUp
   description?: string
 }

@@ -2,6 +2,17 @@ import { CONTACT_FORM, contactRuleText } from './contact-form.ts'
 
 export type RuleExample = { id: string; title: string; description: string; yaml: string }
 
+/** The start of a pipeline that reads a form, with the fields to follow. */
+const FEW_FORMS = `  validators:
+    - type: rate_limit
+      config: { limit: 5, windowSeconds: 60, keyBy: ip }
+  steps:
+    - id: form
+      handler: form_handler
+      config:
+        fields:
+`
+
 /** Rules to start from, each a whole one. contract 17.5. */
 export const RULE_EXAMPLES: readonly RuleExample[] = [
   {
@@ -89,15 +100,7 @@ pathPattern: /api/ask
 methods: [POST]
 pipeline:
   name: ask us
-  validators:
-    - type: rate_limit
-      config: { limit: 5, windowSeconds: 60, keyBy: ip }
-  steps:
-    - id: form
-      handler: form_handler
-      config:
-        fields:
-          email: { type: email, required: true }
+${FEW_FORMS}          email: { type: email, required: true }
           message: { type: string, required: true, max: 5000 }
         honeypotField: website
     - id: mail
@@ -123,15 +126,7 @@ pathPattern: /api/open
 methods: [POST]
 pipeline:
   name: ask for the password
-  validators:
-    - type: rate_limit
-      config: { limit: 5, windowSeconds: 60, keyBy: ip }
-  steps:
-    - id: form
-      handler: form_handler
-      config:
-        fields:
-          password: { type: string, required: true, max: 200 }
+${FEW_FORMS}          password: { type: string, required: true, max: 200 }
     - id: known
       handler: function_handler
       config:

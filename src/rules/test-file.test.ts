@@ -31,7 +31,7 @@ test.each([
   ['user: ann@example.com', 'tests[0].user must be a map with the keys email, role, globalRole'],
   [
     'reqest: {}',
-    'tests[0].reqest is not known here; allowed: name, records, files, secrets, outside, user, request, expect. Did you mean request?',
+    'tests[0].reqest is not known here; allowed: name, records, files, secrets, outside, user, schedule, request, expect. Did you mean request?',
   ],
 ])('%s is refused with its position', (line, message) => {
   const { problems } = readRuleTests(readYaml('a.rule.test.yaml', `${CASE}    ${line}\n`))

@@ -6,7 +6,7 @@ import { anything, type Check, Checker, label, type Path, text, wholeNumber } fr
 import { multipart, storedFiles } from './test-parts.ts'
 import { type StandIn, standIns } from './test-stand-ins.ts'
 
-/** One case of `*.rule.test.yaml`: a request to a fresh site with these rules, and the expected result. */
+/** One case of `*.rule.test.yaml`: a request, or the run of a schedule, to a fresh site with these rules, and the expected result. */
 export type RuleTest = {
   name: string
   line: number
@@ -19,6 +19,8 @@ export type RuleTest = {
   outside: Record<string, StandIn>
   /** The signed-in user; `role` is their role on the project. */
   user: { email: string; role?: string; globalRole?: string } | null
+  /** The schedule whose run is tested, in place of a request. */
+  schedule: string | null
   request: {
     method?: string
     path?: string
@@ -130,6 +132,12 @@ export function readRuleTests(yaml: YamlFile): TestFile<RuleTest> {
         user: USER_KEYS,
       }))
         if (given[key] !== undefined && given[key] !== null) checker.object(given[key], [...path, key], keys)
+      if (typeof given['schedule'] === 'string' && given['request'] !== undefined)
+        checker.report(
+          [...path, 'request'],
+          `${label([...path, 'request'])}cannot stand beside schedule`,
+          'key',
+        )
       checkContent(given['request'], [...path, 'request'], checker)
       if (isRecord(given['expect']) && given['expect']['file'] !== undefined)
         checker.object(given['expect']['file'], [...path, 'expect', 'file'], FILE_KEYS)
@@ -142,6 +150,7 @@ export function readRuleTests(yaml: YamlFile): TestFile<RuleTest> {
         secrets: (given['secrets'] ?? {}) as RuleTest['secrets'],
         outside: (given['outside'] ?? {}) as RuleTest['outside'],
         user: (given['user'] ?? null) as RuleTest['user'],
+        schedule: (given['schedule'] ?? null) as RuleTest['schedule'],
         request: (given['request'] ?? {}) as RuleTest['request'],
         expect: (given['expect'] ?? {}) as RuleTest['expect'],
       }
@@ -152,6 +161,7 @@ export function readRuleTests(yaml: YamlFile): TestFile<RuleTest> {
       secrets,
       outside: standIns,
       user: anything,
+      schedule: text(100),
       request: map,
       expect: map,
     },

@@ -23,7 +23,7 @@ const OF_A_PROJECT: readonly string[] = [
     'entryId',
   ],
   ...['ruleId', 'ruleSetId', 'revisionId', 'schemaId', 'recordId', 'runId', 'repo', 'hookId', 'deliveryId'],
-  ...['scheduleId', 'scheduledRuleId'],
+  ...['scheduleId', 'pipelineId'],
 ]
 
 /** Ids in bodies and queries that the access table does not need. */
@@ -38,7 +38,7 @@ const MORE: [route: string, content: Content][] = [
   ['PATCH /api/aliases/:aliasId', { json: { deploymentId: '{deploymentId}' } }],
   [
     'POST /api/projects/:projectId/schedules',
-    { json: { name: 'x', cron: '@daily', ruleId: '{scheduledRuleId}' } },
+    { json: { name: 'x', cron: '@daily', ruleId: '{pipelineId}' } },
   ],
   ['PUT /api/proxy-rules/project/:projectId/reorder', { json: { ruleIds: ['{ruleId}'] } }],
   [

@@ -42,7 +42,7 @@ const CHANGES: [route: string, actions: string[], content?: Content][] = [
   [
     'POST /api/projects/:projectId/schedules',
     ['schedule.create'],
-    { json: { name: 'new', cron: '@hourly', ruleId: '{scheduledRuleId}' } },
+    { json: { name: 'new', cron: '@hourly', ruleId: '{pipelineId}' } },
   ],
   [
     'PATCH /api/projects/:projectId/schedules/:scheduleId',

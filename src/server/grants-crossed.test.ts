@@ -66,7 +66,7 @@ afterAll(() => world.close())
 type Ids = { [K in (typeof NAMES)[number]]: string }
 const NAMES = [
   ...(['projectId', 'deploymentId', 'aliasId', 'assetId', 'domainId', 'ruleId', 'ruleSetId'] as const),
-  ...(['revisionId', 'schemaId', 'recordId', 'scheduleId', 'scheduledRuleId'] as const),
+  ...(['revisionId', 'schemaId', 'recordId', 'scheduleId', 'pipelineId'] as const),
 ]
 const pick = (from: Record<string, string>): Ids =>
   Object.fromEntries(NAMES.map((name) => [name, from[name] ?? ''])) as Ids
@@ -127,7 +127,7 @@ const WRITES: Record<string, Service> = {
   deleteRuleSet: (ctx, grant, { ruleSetId }) => deleteRuleSet(ctx, grant, ruleSetId),
   rollbackRuleSet: (ctx, grant, ids) => rollbackRuleSet(ctx, grant, ids.ruleSetId, ids.revisionId),
   placeRuleSets: (ctx, grant, { aliasId }) => placeRuleSets(ctx, grant, aliasId, []),
-  createSchedule: (ctx, grant, { scheduledRuleId: ruleId }) =>
+  createSchedule: (ctx, grant, { pipelineId: ruleId }) =>
     createSchedule(ctx, grant, { name: 'new', cron: '@daily', ruleId }),
   changeSchedule: (ctx, grant, { scheduleId }) =>
     changeSchedule(ctx, grant, scheduleId, { isEnabled: false }),

@@ -22,24 +22,32 @@ export const runSchedule = (ctx: Context, fired: Fired): Promise<Outcome> =>
 
 async function perform(ctx: Context, fired: Fired): Promise<Outcome> {
   try {
-    const { db } = ctx
-    const schedule = findScheduled(ctx, fired.id)
-    const rule = schedule === undefined ? undefined : findRule(db.orm, schedule.ruleId)
-    if (schedule === undefined || rule === undefined) return failure('The rule is gone')
-    const flaw = flawOfRule(rule) ?? (rule.isEnabled ? null : `is switched off: ${rule.pathPattern}`)
-    if (flaw !== null) return failure(`The rule ${flaw}`)
-    return await outcomeOf(await run(ctx, fired, { schedule, rule }))
+    return await outcomeOf(await answerSchedule(ctx, fired))
   } catch (error) {
+    if (error instanceof AppError) return failure(error.message)
     ctx.log.error('a scheduled run failed', { schedule: fired.id, error })
     return failure('The server could not run it. Its log says why.')
   }
+}
+
+/** The same with the answer that nobody gets otherwise. Throws 409 if there is no rule to run. */
+export async function answerSchedule(
+  ctx: Context,
+  fired: Pick<Fired, 'id' | 'firedAt'>,
+): Promise<RuleRunEnd> {
+  const schedule = findScheduled(ctx, fired.id)
+  const rule = schedule === undefined ? undefined : findRule(ctx.db.orm, schedule.ruleId)
+  if (schedule === undefined || rule === undefined) throw new AppError('conflict', 'The rule is gone')
+  const flaw = flawOfRule(rule) ?? (rule.isEnabled ? null : `is switched off: ${rule.pathPattern}`)
+  if (flaw !== null) throw new AppError('conflict', `The rule ${flaw}`)
+  return run(ctx, fired, { schedule, rule })
 }
 
 const failure = (error: string): Outcome => ({ status: 'failed', error })
 
 function run(
   ctx: Context,
-  { firedAt }: Fired,
+  { firedAt }: Pick<Fired, 'firedAt'>,
   { schedule, rule }: { schedule: ScheduleRecord; rule: RuleRow },
 ): Promise<RuleRunEnd> {
   const pipeline = pipelineRuleOf(rule)

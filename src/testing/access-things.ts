@@ -62,7 +62,7 @@ function newIds({ ctx }: TestApp) {
     otherFileId: id(),
     previewId: id(),
     entryId: id(),
-    scheduledRuleId: id(),
+    pipelineId: id(),
     scheduleId: id(),
   }
 }
@@ -190,12 +190,12 @@ function addRecords(run: Run, { projectId, repo, ruleId, schemaId, recordId, run
 }
 
 /** Of a pipeline of the rule set. */
-function addSchedule(run: Run, { projectId, repo, ruleSetId, scheduledRuleId, scheduleId }: Ids): void {
+function addSchedule(run: Run, { projectId, repo, ruleSetId, pipelineId, scheduleId }: Ids): void {
   run(
     `INSERT INTO proxy_rules (id, project_id, rule_set_id, path_pattern, method, proxy_type, target_url, strip_prefix,
       rule_order, timeout_ms, preserve_host, forward_cookies, is_enabled, debug_enabled, pipeline_config, created_at, updated_at)
      VALUES (?, ?, ?, '/api/refresh', 'POST', 'pipeline', '', 1, 0, 30000, 0, 0, 1, 0, '{"steps":[]}', 0, 0)`,
-    scheduledRuleId,
+    pipelineId,
     projectId,
     ruleSetId,
   )
@@ -206,7 +206,7 @@ function addSchedule(run: Run, { projectId, repo, ruleSetId, scheduledRuleId, sc
     scheduleId,
     projectId,
     ruleSetId,
-    scheduledRuleId,
+    pipelineId,
     `secret of ${repo}`,
   )
 }

@@ -8,6 +8,7 @@ import retention from '../islands/retention.js' with { type: 'text' }
 import ruleForm from '../islands/rule-form.js' with { type: 'text' }
 import ruleOrder from '../islands/rule-order.js' with { type: 'text' }
 import ruleText from '../islands/rule-text.js' with { type: 'text' }
+import schedule from '../islands/schedule.js' with { type: 'text' }
 import selection from '../islands/selection.js' with { type: 'text' }
 import shortcuts from '../islands/shortcuts.js' with { type: 'text' }
 import toasts from '../islands/toasts.js' with { type: 'text' }
@@ -37,6 +38,7 @@ const ISLANDS = [
   ruleText,
   selection,
   retention,
+  schedule,
   report,
   machines,
 ]

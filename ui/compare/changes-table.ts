@@ -18,6 +18,7 @@ export function changesTable(hunks: readonly Hunk[], view: View): Html {
   return html`
     <table class=${`changes-table ${view}`}>
       <caption class="visually-hidden">Changes</caption>
+      ${isSplit && html`<colgroup><col class="line" /><col /><col class="line" /><col /></colgroup>`}
       <thead class="visually-hidden">
         <tr>
           ${isSplit ? SPLIT_HEAD : UNIFIED_HEAD}

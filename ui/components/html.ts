@@ -19,7 +19,7 @@ export function page(document: Html, status = 200, headers: HeadersInit = {}): R
   return new Response(numbered(renderPage(document)), { status, headers: all })
 }
 
-const PAGE_HEADERS = pageHeaders("font-src 'self'", "form-action 'self'")
+const PAGE_HEADERS = pageHeaders("font-src 'self'", "media-src 'self'", "form-action 'self'")
 
 /** The headers of a page whose answer is made elsewhere. */
 export const safePage: Readonly<Record<string, string>> = PAGE_HEADERS

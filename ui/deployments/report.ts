@@ -10,7 +10,7 @@ import { details } from '../components/details.ts'
 import { emptyState } from '../components/empty-state.ts'
 import { type Html, html } from '../components/html.ts'
 import { notice } from '../components/notice.ts'
-import { commit, shortSha } from '../components/sha.ts'
+import { shortSha } from '../components/sha.ts'
 import { formatSize } from '../components/size.ts'
 import { table } from '../components/table.ts'
 import { time } from '../components/time.ts'
@@ -165,8 +165,8 @@ const changes = (
       about:
         comparedWith === null
           ? 'There was nothing to compare with.'
-          : html`Compared with ${formerName(project.id, former, comparedWith.commitSha)},
-              which was live as ${comparedWith.alias}. ${formatCount(files.unchanged)} files are the same.`,
+          : html`Compared with what was live as ${comparedWith.alias}:
+              ${formerName(project.id, former, comparedWith.commitSha)}. The same: ${countOf(files.unchanged, 'file')}.`,
     },
     html`
       ${comparisonList(
@@ -188,16 +188,19 @@ const changes = (
 
 /** The deployment may be gone. */
 const formerName = (projectId: string, former: Named | undefined, sha: string): Html =>
-  former === undefined ? shortSha(sha) : html`${deploymentLink(projectId, former)}, ${commit(sha)}`
+  former === undefined ? shortSha(sha) : deploymentLink(projectId, former)
 
 const sizeOf = (bytes: number | null): string | null => (bytes === null ? null : formatSize(bytes))
+
+const countOf = (count: number, one: string): string =>
+  `${formatCount(count)} ${one}${count === 1 ? '' : 's'}`
 
 const routing = ({ deployment, inForce }: ReportPageProps, { routing }: ReportView): Html =>
   card(
     {
       id: 'routing',
       title: 'Routing files',
-      about: `${formatCount(routing.redirects)} redirects, ${formatCount(routing.headers)} blocks of headers; refused: ${formatCount(routing.refused)}.`,
+      about: `${countOf(routing.redirects, 'redirect')}, ${countOf(routing.headers, 'block')} of headers; refused: ${formatCount(routing.refused)}.`,
     },
     html`
       ${routing.problems.length > 0 && refusedLines(routing)}

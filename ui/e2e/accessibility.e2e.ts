@@ -17,7 +17,8 @@ type Ids = Record<
   | 'domain'
   | 'unproven'
   | 'hook'
-  | 'delivery',
+  | 'delivery'
+  | 'schedule',
   string
 > & {
   rules: string[]
@@ -57,7 +58,11 @@ async function fill(appliance: Appliance, folder: (files: Record<string, string>
   const hooks = `/api/projects/${id}/webhooks`
   const hook = await make(hooks, { url: 'https://127.0.0.1:9/', events: ['*'], headers: { 'X-Team': 'a' } })
   const delivery = await make(`${hooks}/${hook.id}/test`, {})
+  const ruleId = (await make(`/api/proxy-rules/project/${id}`, SCHEDULED)).id
+  const timing = { cron: '*/15 * * * *', timezone: 'Europe/Berlin' }
+  const schedule = await make(`/api/projects/${id}/schedules`, { name: 'refresh', ruleId, ...timing })
   const others = {
+    schedule: schedule.id,
     preview: preview.id,
     hook: hook.id,
     delivery: delivery.id,
@@ -78,6 +83,13 @@ const BROKEN = {
   id_rsa: 'no key',
   _redirects: '/old/* /:splat\n/id id=:id /items/:id 302! Language=de,fr\n/no-target\n',
   _headers: '/*\n  X-A: b\n  ! X-Robots-Tag\n',
+}
+
+const SCHEDULED = {
+  pathPattern: '/api/refresh',
+  method: 'POST',
+  proxyType: 'pipeline',
+  pipelineConfig: { steps: [] },
 }
 
 /** Code with a word of each colour. */
@@ -112,6 +124,10 @@ const ofProject = (ids: Ids): string[] => {
       '/webhooks',
       `/webhooks/${ids.hook}`,
       `/webhooks/${ids.hook}/deliveries/${ids.delivery}`,
+      '/schedules',
+      '/schedules/new',
+      '/schedules/new?cron=0+6+*+*+*&timezone=Europe/Berlin',
+      `/schedules/${ids.schedule}`,
       '/retention',
       '/release-checks',
       '/retention?keepLast=1',
@@ -195,7 +211,16 @@ for (const [what, pagesOf] of [
     ).json()
     const ids = await fill(appliance, folder)
     if (what === 'a project')
-      for (const rest of ['', '/deployments', '/aliases', '/domains', '/rules', '/data', '/secrets'])
+      for (const rest of [
+        '',
+        '/deployments',
+        '/aliases',
+        '/domains',
+        '/rules',
+        '/data',
+        '/files',
+        '/secrets',
+      ])
         await check(`/projects/${empty.id}${rest}`)
     for (const path of pagesOf(ids)) await check(path)
     expect(wrong).toEqual({})

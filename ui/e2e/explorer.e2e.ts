@@ -1,4 +1,5 @@
 import type { Page } from '@playwright/test'
+import { violationsOf } from './axe.ts'
 import { expect, signIn, test, WITH_ADMIN } from './journey.ts'
 
 test.use({ env: WITH_ADMIN })
@@ -38,4 +39,28 @@ test('the explorer tries a request with a key', async ({ page, appliance }) => {
 
   await openProjects(page)
   await execute(page)
+})
+
+test('the explorer is accessible in both themes', async ({ page, appliance }) => {
+  test.setTimeout(480_000)
+  const wrong: string[] = []
+  const check = async (part: string) => {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+      const violations = await violationsOf(page, { part })
+      const faults = violations.filter(({ tags }) => !tags.includes('best-practice'))
+      wrong.push(...faults.map(({ id, nodes }) => `${colorScheme} ${id} ${nodes.map(({ html }) => html)}`))
+    }
+  }
+  await page.goto(`${appliance.url}/api/docs`)
+  await page.getByRole('button', { name: 'Authorize', exact: true }).first().click()
+  await expect(page.locator('.dialog-ux')).toBeVisible()
+  await check('.information-container, .scheme-container, .dialog-ux')
+  await page.getByRole('button', { name: 'Close' }).last().click()
+  await openProjects(page)
+  await page.locator('.opblock-delete .opblock-summary-control').first().dispatchEvent('click')
+  await expect(page.locator('.opblock.is-open')).toHaveCount(2)
+  // The others are more of the same.
+  await check('.opblock.is-open')
+  expect(wrong).toEqual([])
 })

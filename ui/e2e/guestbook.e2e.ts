@@ -130,7 +130,7 @@ test('a picture comes with a note, waits until somebody at the hut shows it, and
   await expect(note(page, 'Fog all the way up.').last()).toBeVisible()
   await expect(page.getByRole('img', { name: 'Picture of Ines' })).toHaveCount(0)
   const [{ url: address }] = (await records('pictures')) as [{ url: string }]
-  expect((await page.request.get(new URL(address, url).href)).status()).toBe(404)
+  expect((await page.goto(new URL(address, url).href))?.status()).toBe(404)
   expect((await page.goto(`${url}api/pictures/page`))?.status()).toBe(401)
 
   await page.goto(url)
@@ -151,7 +151,7 @@ test('a picture comes with a note, waits until somebody at the hut shows it, and
   await page.goto(`${url}api/pictures/page`)
   await page.getByRole('button', { name: 'Remove' }).click()
   await expect(page.getByText('No note has a picture.')).toBeVisible()
-  expect((await page.request.get(new URL(address, url).href)).status()).toBe(404)
+  expect((await page.goto(new URL(address, url).href))?.status()).toBe(404)
   expect(await records('pictures')).toEqual([])
   expect(await records('notes')).toMatchObject([{ text: 'Fog all the way up.', picture: null }])
 })

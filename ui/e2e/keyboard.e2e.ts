@@ -1,5 +1,6 @@
 import type { Locator, Page } from '@playwright/test'
-import { expect, scripted, signIn, test, WITH_ADMIN } from './journey.ts'
+import { expect, openAsAdmin, scripted, test, WITH_ADMIN } from './journey.ts'
+import { createWebsite, pageOf } from './publish-website.ts'
 
 /** Publish, compare, roll back, undo, invite: nothing but keys. contract 17.10. */
 
@@ -8,11 +9,11 @@ test.use({ env: WITH_ADMIN })
 const MOST_KEYS = 150
 
 /** Goes on with `Tab` until it is there. */
-async function reach(page: Page, target: Locator): Promise<void> {
+async function reach(page: Page, target: Locator, key = 'Tab'): Promise<void> {
   await expect(target).toBeVisible()
   for (let pressed = 0; pressed < MOST_KEYS; pressed++) {
     if (await target.evaluate((element) => element === document.activeElement)) return
-    await page.keyboard.press('Tab')
+    await page.keyboard.press(key)
   }
   await expect(target).toBeFocused()
 }
@@ -46,14 +47,9 @@ async function command(page: Page, words: string): Promise<void> {
   await page.keyboard.press('Enter')
 }
 
-const pageOf = (text: string) =>
-  `<!doctype html><html lang="en"><link rel="icon" href="data:,"><title>Hi</title>\n<h1>${text}</h1>\n`
-
 test('a site is published, compared, rolled back and brought back', async ({ page, appliance, folder }) => {
-  const site = { owner: 'acme', name: 'website', isPublic: true }
-  const { id } = await (await appliance.asAdmin('POST', '/api/projects', site)).json()
-  await page.goto(appliance.url)
-  await signIn(page)
+  const { id } = await createWebsite(appliance)
+  await openAsAdmin(page, appliance, '/')
   await expect(headline(page, 'Projects')).toBeVisible()
   await command(page, 'publish to web')
   await publish(page, folder({ 'index.html': pageOf('We bake') }), 'First')
@@ -75,29 +71,19 @@ test('a site is published, compared, rolled back and brought back', async ({ pag
   await expect(button(page, 'Cancel')).toBeFocused()
   await press(page, button(page, 'Roll back to #1'))
   const said = page.getByRole('status').filter({ hasText: 'production of acme/website from #2 to #1' })
-  await expect(said).toBeVisible()
-  await press(page, said.getByRole('button', { name: 'Undo' }))
+  // The focus is on the heading, and what is said stands before it.
+  await reach(page, said.getByRole('button', { name: 'Undo' }), 'Shift+Tab')
+  await page.keyboard.press('Enter')
   await expect(page.getByRole('status').filter({ hasText: 'undid' })).toBeVisible()
   await page.goto(`${appliance.url}/projects/${id}/deployments`)
   await expect(button(page, 'Roll back to #1')).toBeVisible()
 })
 
 test('a command does what the button does', async ({ page, appliance }) => {
-  const { id } = await (
-    await appliance.asAdmin('POST', '/api/projects', { owner: 'acme', name: 'website' })
-  ).json()
-  for (const [at, text] of ['a', 'b'].entries()) {
-    const body = new FormData()
-    const fields = { repository: 'acme/website', commitSha: String(at).repeat(12), alias: 'production' }
-    for (const [name, value] of Object.entries(fields)) body.append(name, value)
-    body.append('file', new File([pageOf(text)], 'index.html'))
-    const { key } = await (
-      await appliance.asAdmin('POST', '/api/api-keys', { name: `ci${at}`, projectId: id })
-    ).json()
-    await fetch(`${appliance.url}/api/deployments`, { method: 'POST', headers: { 'x-api-key': key }, body })
-  }
-  await page.goto(`${appliance.url}/projects/${id}`)
-  await signIn(page)
+  const { id, upload } = await createWebsite(appliance)
+  for (const text of ['a', 'b'])
+    await upload({ 'index.html': pageOf(text) }, { commitSha: text.repeat(12), alias: 'production' })
+  await openAsAdmin(page, appliance, `/projects/${id}`)
   await expect(headline(page, 'website')).toBeVisible()
   // Twice: the second time on the very page.
   for (const _ of [1, 2]) {

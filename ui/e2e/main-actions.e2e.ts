@@ -1,5 +1,6 @@
 import type { Locator, Page } from '@playwright/test'
-import { type Appliance, expect, scripted, signIn, test, WITH_ADMIN } from './journey.ts'
+import { type Appliance, expect, openAsAdmin, scripted, test, WITH_ADMIN } from './journey.ts'
+import { createWebsite, pageOf } from './publish-website.ts'
 
 /** What each page is for is in sight, on a desk and on a phone. contract 17.12. */
 
@@ -19,7 +20,7 @@ const rowsOf = (project: string, alias: string): Row[] => [
   ['/?view=list', 'Projects', ['link', 'New project']],
   [
     `/projects/${project}`,
-    'Website',
+    'website',
     ['link', 'Publish'],
     ['link', 'Open the site'],
     ['button', 'Copy address'],
@@ -41,17 +42,12 @@ const rowsOf = (project: string, alias: string): Row[] => [
 ]
 
 async function fill(appliance: Appliance): Promise<Row[]> {
-  const make = async (path: string, json: unknown) => (await appliance.asAdmin('POST', path, json)).json()
-  const { id } = await make('/api/projects', { owner: 'acme', name: 'website', displayName: 'Website' })
-  const { key } = await make('/api/api-keys', { name: 'ci', projectId: id })
-  for (const [at, description] of ['First', 'Second', 'Third'].entries()) {
-    const body = new FormData()
-    const alias: Record<string, string> = at < 2 ? { alias: 'production' } : {}
-    const fields = { repository: 'acme/website', commitSha: `${at}`.repeat(12), description, ...alias }
-    for (const [name, value] of Object.entries(fields)) body.append(name, value)
-    body.append('file', new File([`<h1>${description}</h1>`], 'index.html'))
-    await fetch(`${appliance.url}/api/deployments`, { method: 'POST', headers: { 'x-api-key': key }, body })
-  }
+  const { id, upload } = await createWebsite(appliance)
+  for (const [at, description] of ['First', 'Second', 'Third'].entries())
+    await upload(
+      { 'index.html': pageOf(description) },
+      { commitSha: `${at}`.repeat(12), description, ...(at < 2 ? { alias: 'production' } : {}) },
+    )
   const aliases = await (await appliance.asAdmin('GET', `/api/aliases?projectId=${id}`)).json()
   return rowsOf(id, aliases.data[0].id)
 }
@@ -98,8 +94,7 @@ test('the main action of each page is in sight without scrolling, and no line is
   appliance,
 }) => {
   const rows = await fill(appliance)
-  await page.goto(appliance.url)
-  await signIn(page)
+  await openAsAdmin(page, appliance, '/')
   await scripted(page)
   const hidden: string[] = []
   const long: string[] = []

@@ -13,10 +13,12 @@ export async function publishWebsite(appliance: Appliance, files: Record<string,
   return id
 }
 
+type UploadFields = { commitSha: string; alias?: string; description?: string }
+
 type Website = {
   id: string
   /** Publishes in one request, which takes a tenth of `svc deploy`. Returns when aliases and files are there. */
-  upload(files: Record<string, string>, fields: { commitSha: string; alias?: string }): Promise<void>
+  upload(files: Record<string, string>, fields: UploadFields): Promise<void>
 }
 
 /** Creates the public project acme/website, and a key of it that is named ci. */

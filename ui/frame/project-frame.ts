@@ -14,8 +14,10 @@ type ProjectTab =
   | 'deployments'
   | 'aliases'
   | 'rules'
+  | 'schedules'
   | 'domains'
   | 'data'
+  | 'files'
   | 'people'
   | 'analytics'
   | 'errors'
@@ -102,8 +104,20 @@ const GROUPS: readonly Group[] = [
       { tab: 'domains', label: 'Domains', path: '/domains' },
     ],
   },
-  { label: 'Rules', pages: [{ tab: 'rules', label: 'Rules', path: '/rules' }] },
-  { label: 'Data', pages: [{ tab: 'data', label: 'Data', path: '/data' }] },
+  {
+    label: 'Rules',
+    pages: [
+      { tab: 'rules', label: 'Rules', path: '/rules' },
+      { tab: 'schedules', label: 'Schedules', path: '/schedules' },
+    ],
+  },
+  {
+    label: 'Data',
+    pages: [
+      { tab: 'data', label: 'Data', path: '/data' },
+      { tab: 'files', label: 'Files', path: '/files' },
+    ],
+  },
   { label: 'People', pages: [{ tab: 'people', label: 'People', path: '/people' }] },
   {
     label: 'Insights',

@@ -171,7 +171,7 @@ function inviteCard({ failed }: PeoplePageProps): Html {
         'An existing account gets the role immediately, without a mail. For anybody else you get a link, which is mailed to them where this server sends mail.',
     },
     html`
-      <form method="post" class="stack narrow">
+      <form method="post" action="#invited" class="stack narrow">
         ${formError(mine?.error)} ${hidden('intent', 'invite')}
         ${field({
           name: 'email',

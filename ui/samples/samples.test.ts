@@ -58,7 +58,9 @@ describe.each(samples.map((sample) => [sample.name, sample] as const))('page %s'
     ]
     const isOwn = (url: string) =>
       assets.has(url) ||
-      /^(data:image\/|\/repo\/|\/_svc\/picture\/|\/api\/deployments\/[^/]+\/content\?)/.test(url)
+      /^(data:image\/|\/repo\/|\/_svc\/picture\/|\/api\/deployments\/[^/]+\/content\?|\/api\/projects\/[^/]+\/files\/[^/]+\/content$)/.test(
+        url,
+      )
     expect(loaded.filter((url) => !isOwn(url))).toEqual([])
     expect(loaded.length).toBeGreaterThanOrEqual(2)
   })
@@ -204,6 +206,11 @@ const contents: [page: string, expected: string][] = [
   ['data', 'href="/projects/p1/rules/r1"'],
   ['data', 'about 2.4\u00a0MB'],
   ['records-filtered', 'text contains hut: remove this filter'],
+  ['files', 'href="/projects/p1/files?path=pictures%2F2026-11-20"'],
+  ['files', '<span class="visually-hidden"> hut.png</span>'],
+  ['files', 'name="files" value="1204"'],
+  ['file-of-project', 'href="/projects/p1/data/s1/r1"'],
+  ['file-of-project-text', '&lt;script>'],
   [
     'records-filtered',
     'export?filter%5Bstars%5D%5Bgte%5D=3&amp;filter%5Btext%5D%5Blike%5D=%25hut%25&amp;format=csv',

@@ -20,10 +20,12 @@ import { type Sample, sample } from './sample.ts'
 import { panel } from './sample-data.ts'
 import { dataSamples } from './samples-data.ts'
 import { domainSamples } from './samples-domains.ts'
+import { fileSamples } from './samples-files.ts'
 import { operationsSamples } from './samples-operations.ts'
 import { peopleSamples } from './samples-people.ts'
 import { projectSamples } from './samples-project.ts'
 import { rulesSamples } from './samples-rules.ts'
+import { scheduleSamples } from './samples-schedules.ts'
 import { workspaceSamples } from './samples-workspace.ts'
 
 const admin: PageUser = { email: 'ada@example.com', role: 'admin' }
@@ -260,7 +262,9 @@ export const samples: readonly Sample[] = [
   ...projectSamples,
   ...domainSamples,
   ...rulesSamples,
+  ...scheduleSamples,
   ...dataSamples,
+  ...fileSamples,
   ...peopleSamples,
   ...workspaceSamples,
   ...operationsSamples,

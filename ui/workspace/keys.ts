@@ -97,7 +97,7 @@ function newKeyCard({ projects, failed }: KeysPageProps): Html {
   return card(
     { id: 'new-key', title: 'New key' },
     html`
-      <form method="post" class="stack narrow">
+      <form method="post" action="#created" class="stack narrow">
         ${formError(mine?.error)} ${hidden('intent', 'create-key')}
         ${field({
           name: 'name',

@@ -117,7 +117,7 @@ const newUser = (failed: Failed | undefined): Html =>
       about: 'You get a link to send to them, which lets them choose a password.',
     },
     html`
-      <form method="post" class="stack narrow">
+      <form method="post" action="#created" class="stack narrow">
         ${formError(failed?.error)} ${hidden('intent', 'create')}
         ${field({
           name: 'email',

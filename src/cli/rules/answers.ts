@@ -1,6 +1,7 @@
 import { isRecord } from '../../domain/is-record.ts'
+import { isScheduleName } from '../../domain/schedule.ts'
 import { SCHEMA_NAME } from '../../domain/schema-fields.ts'
-import type { ServerRule, ServerSet } from '../../rules/compare.ts'
+import type { ServerRule, ServerSchedule, ServerSet } from '../../rules/compare.ts'
 import { strangeAnswer } from '../strange-answer.ts'
 
 /** `method` is null for every method. */
@@ -20,6 +21,7 @@ export type SyncAnswer = {
     targetSchemaId: string | null
     fieldMismatch: boolean
   }[]
+  schedules: Record<ScheduleFate, string[]>
   missingSecrets: string[]
   warnings: string[]
   dryRun: boolean
@@ -42,11 +44,22 @@ export function readSync(answer: unknown): SyncAnswer {
       targetSchemaId: textOrNull(targetSchemaId),
       fieldMismatch: fieldMismatch === true,
     })),
+    schedules: schedulesOf(rest['schedules']),
     missingSecrets: array(rest['missingSecrets']).map(text),
     warnings: array(rest['warnings']).map(text),
     dryRun: rest['dryRun'] === true,
     setCreated: rest['setCreated'] === true,
   }
+}
+
+const FATES = ['created', 'updated', 'deleted', 'unchanged', 'pruneCandidates'] as const
+type ScheduleFate = (typeof FATES)[number]
+
+/** Names; earlier servers do not know schedules. */
+function schedulesOf(value: unknown): SyncAnswer['schedules'] {
+  const given = value === undefined ? {} : record(value)
+  const named = FATES.map((fate) => [fate, array(given[fate] ?? []).map(text)])
+  return Object.fromEntries(named) as SyncAnswer['schedules']
 }
 
 const answeredRule = ({ pathPattern, method }: Record<string, unknown>): AnsweredRule => ({
@@ -65,7 +78,7 @@ export function readSchemas(answer: unknown): ServerSet['schemas'] {
 
 /** An export. Files are written from it, so the parts that name them are checked by the server's own rules. */
 export function readExport(answer: unknown): ServerSet {
-  const { ruleSet, rules, schemas } = record(answer)
+  const { ruleSet, rules, schemas, schedules } = record(answer)
   const { name, description, environment } = record(ruleSet)
   return {
     ruleSet: {
@@ -75,6 +88,22 @@ export function readExport(answer: unknown): ServerSet {
     },
     rules: list(rules, rule),
     schemas: list(schemas, schema),
+    schedules: list(schedules ?? [], schedule),
+  }
+}
+
+/** Its name is that of a file. */
+function schedule(value: Record<string, unknown>): ServerSchedule {
+  const { name, cron, timezone, rule, description, isEnabled, catchUp } = value
+  if (!isScheduleName(text(name))) throw strangeAnswer()
+  return {
+    name: text(name),
+    cron: text(cron),
+    timezone: text(timezone),
+    rule: text(rule),
+    isEnabled: isEnabled === true,
+    catchUp: catchUp === 'once' ? 'once' : 'none',
+    description: textOrNull(description),
   }
 }
 

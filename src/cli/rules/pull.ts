@@ -1,6 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import { completed, identityOf, isSameRule, type ServerSet, wholeField } from '../../rules/compare.ts'
+import {
+  completed,
+  identityOf,
+  isSameRule,
+  isSameSchedule,
+  type ServerSet,
+  wholeField,
+} from '../../rules/compare.ts'
 import { layOutSet } from '../../rules/pull.ts'
 import { CommandFailure, EXIT, type Io, printable, printableJson, UsageError } from '../command.ts'
 import { exportedSet } from './push.ts'
@@ -89,6 +96,11 @@ function keptFiles(set: ServerSet, local: LoadedSet | null): ReadonlySet<string>
     const path = local?.compiled.schemaPaths[i] ?? ''
     if (there !== undefined && sameFields(there.fields, schema.fields)) kept.add(path)
   }
+  for (const [i, schedule] of (push?.schedules ?? []).entries()) {
+    const there = set.schedules?.find(({ name }) => name === schedule.name)
+    const path = local?.compiled.schedulePaths[i] ?? ''
+    if (there !== undefined && isSameSchedule(schedule, there)) kept.add(path)
+  }
   const { name, description, environment } = push?.ruleSet ?? { name: '' }
   const ours = set.ruleSet
   if (
@@ -103,10 +115,14 @@ function keptFiles(set: ServerSet, local: LoadedSet | null): ReadonlySet<string>
 function staleFiles(set: ServerSet, local: LoadedSet | null): string[] {
   const rules = new Set(set.rules.map(identityOf))
   const schemas = new Set(set.schemas.map(({ name }) => name))
-  const { push, rulePaths = [], schemaPaths = [] } = local?.compiled ?? {}
+  const schedules = new Set(set.schedules?.map(({ name }) => name))
+  const { push, rulePaths = [], schemaPaths = [], schedulePaths = [] } = local?.compiled ?? {}
   return [
     ...(push?.rules ?? []).flatMap((rule, i) => (rules.has(identityOf(rule)) ? [] : [rulePaths[i] ?? ''])),
     ...(push?.schemas ?? []).flatMap(({ name }, i) => (schemas.has(name) ? [] : [schemaPaths[i] ?? ''])),
+    ...(push?.schedules ?? []).flatMap(({ name }, i) =>
+      schedules.has(name) ? [] : [schedulePaths[i] ?? ''],
+    ),
   ]
 }
 

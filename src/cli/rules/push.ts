@@ -1,4 +1,10 @@
-import { compareLabels, compareRules, compareSchemas, type ServerSet } from '../../rules/compare.ts'
+import {
+  compareLabels,
+  compareRules,
+  compareSchedules,
+  compareSchemas,
+  type ServerSet,
+} from '../../rules/compare.ts'
 import type { CompiledPush } from '../../rules/push.ts'
 import { ApiFailure } from '../api-client.ts'
 import { EXIT, type Io, printable, printableJson } from '../command.ts'
@@ -73,6 +79,7 @@ async function compared(server: Server, set: ReadySet, io: Io) {
       action === 'create' ? [`+ schema ${name}`] : [],
     ),
     ...compareSchemas(set.push.schemas, schemas).map((name) => `~ schema ${name}`),
+    ...compareSchedules(set.push, there).map(({ kind, name }) => `${SIGNS[kind]} schedule ${name}`),
   ]
   return { report, lines, isDrifted: report.setCreated || changes + lines.length > 0 }
 }
@@ -87,7 +94,14 @@ const changed = ({ created, updated, deleted }: SyncReport): number =>
 const SIGNS = { added: '+', changed: '~', removed: '-' } as const
 
 async function send(server: Server, set: ReadySet, io: Io, dryRun: boolean): Promise<SyncReport> {
-  const body = { ...set.push, options: { ...set.push.options, dryRun }, source: await sourceOf(set, io) }
+  // What the files no longer have can then be pruned.
+  const { schedules = [] } = set.push
+  const body = {
+    ...set.push,
+    schedules,
+    options: { ...set.push.options, dryRun },
+    source: await sourceOf(set, io),
+  }
   const path = `/api/proxy-rule-sets/project/${server.projectId}/sync`
   const answer = await retrying({ sleep: io.sleep }, () => server.client.json('PUT', path, body)).catch(
     (error: unknown) => {
@@ -116,6 +130,11 @@ function writeReport(set: LoadedSet, report: SyncReport | undefined, io: Io): vo
   for (const { name: schema, action } of report.schemaResolutions)
     if (action === 'create')
       io.stdout.write(`  schema ${printable(schema)}: ${dryRun ? 'would be ' : ''}created\n`)
+  for (const how of ['created', 'updated', 'deleted'] as const)
+    for (const schedule of report.schedules[how])
+      io.stdout.write(`  schedule ${printable(schedule)}: ${dryRun ? 'would be ' : ''}${how}\n`)
+  for (const schedule of report.schedules.pruneCandidates)
+    io.stdout.write(`  only on the server: schedule ${printable(schedule)}; --prune deletes it\n`)
   for (const { pathPattern, method } of report.pruneCandidates)
     io.stdout.write(
       `  only on the server: ${printable(`${method ?? 'ANY'} ${pathPattern}`)}; --prune deletes it\n`,

@@ -13,10 +13,11 @@ export function refusalOf(set: LoadedSet, failure: ApiFailure): CommandFailure {
 
 /** `rules[1].timeout` is in the file of the second rule. Some messages begin with the rule's name instead. */
 function inFile({ files, compiled }: LoadedSet, { path, message }: ApiFailure['details'][number]): string {
-  const [, list, index, rest = ''] = /^(rules|schemas)\[(\d+)\]\.?(.*)$/.exec(path) ?? []
-  const paths = list === 'rules' ? compiled.rulePaths : compiled.schemaPaths
-  const file = list === undefined ? undefined : paths[Number(index)]
+  const [, list, index, rest = ''] = /^(rules|schemas|schedules)\[(\d+)\]\.?(.*)$/.exec(path) ?? []
+  const { rulePaths: rules, schemaPaths: schemas, schedulePaths: schedules } = compiled
+  const paths: Partial<Record<string, string[]>> = { rules, schemas, schedules }
+  const file = paths[list ?? '']?.[Number(index)]
   if (file === undefined) return path === '' ? message : `${path}: ${message}`
-  const isNamed = rest === '' || /^[A-Z]+ [/*]/.test(message)
+  const isNamed = rest === '' || /^([A-Z]+ [/*]|Schedule )/.test(message)
   return `${shownPath(files, file)}: ${isNamed ? '' : `${rest}: `}${message}`
 }

@@ -15,6 +15,8 @@ const valid = readdirSync(GOLDEN)
   .map((name) => ({ name, text: readFileSync(join(GOLDEN, name), 'utf8').split(/^===\n/m)[1] ?? '' }))
   .filter(({ text }) => text.startsWith('{'))
 
+const NONE = { created: [], updated: [], deleted: [], unchanged: [], pruneCandidates: [] }
+
 let app: TestApp
 let key: string
 beforeAll(async () => {
@@ -53,6 +55,8 @@ test.each(valid)(
       setCreated: false,
     }
     const first = await sync(push)
+    const names = (push.schedules ?? []).map((one: { name: string }) => one.name)
+    expect(first.schedules).toEqual({ ...NONE, created: names })
     expect(first).toMatchObject({ created: all, updated: [], unchanged: [], setCreated: true })
     expect(await sync(push)).toMatchObject(same)
     const exported = await app.call('GET', `/api/proxy-rule-sets/${first.ruleSetId}/export`, { key })
@@ -60,7 +64,9 @@ test.each(valid)(
     expect(notes).toEqual([])
     const again = await compileSet(filesOf('pulled', texts))
     expect(again.problems).toEqual([])
-    expect(await sync({ ...again.push, options: { prune: true } })).toMatchObject(same)
+    const third = await sync({ ...again.push, options: { prune: true } })
+    expect(third).toMatchObject(same)
+    expect(third.schedules).toEqual({ ...NONE, unchanged: names })
     const { revisions } = await (
       await app.call('GET', `/api/proxy-rule-sets/${first.ruleSetId}/revisions`, { key })
     ).json()

@@ -8,6 +8,7 @@ import { grantRole } from '../../modules/members/permissions.ts'
 import { changeOwner, isOwner } from '../../modules/members/service.ts'
 import { listRecords } from '../../modules/records/manage.ts'
 import { createRecord } from '../../modules/records/service.ts'
+import { listSchedules } from '../../modules/schedules/service.ts'
 import { findSchemaOf } from '../../modules/schemas/service.ts'
 import { putSecret } from '../../modules/secrets/service.ts'
 import { changeUser, createAccount } from '../../modules/users/service.ts'
@@ -15,6 +16,7 @@ import { sandboxFor } from '../../pipelines/sandbox/sandbox-for.ts'
 import { waitForWork } from '../../pipelines/track-work.ts'
 import type { CompiledRule } from '../../rules/push.ts'
 import { type FunctionTest, mismatch, type RuleTest } from '../../rules/test-file.ts'
+import { answerSchedule } from '../../site/run-schedule.ts'
 import { addSite, type Lab, type LabRequest } from '../lab.ts'
 import type { LoadedSet } from './settings.ts'
 import { outboundWith } from './stand-in-outbound.ts'
@@ -46,11 +48,12 @@ export async function runRuleTest(
     for (const [schema, records] of Object.entries(test.records))
       for (const record of records) await createRecord(lab.ctx, schemaNamed(lab, projectId, schema), record)
     await storeFiles(lab, { id: projectId, repo }, test.files, bytesAt)
-    const cookie = test.user === null ? null : await signIn(lab, projectId, test.user)
-    const { method, path, init } = requestOf(rule, test.request, cookie, bytesAt)
     const mails: unknown[] = []
     lab.onMail = (mail) => mails.push(mail)
-    const answer = await lab.fetch(host, method, path, init)
+    const answer =
+      test.schedule === null
+        ? await answerOf(lab, { projectId, host, bytesAt }, rule, test)
+        : await scheduledAnswer(lab, projectId, test.schedule)
     const failure = await judgeAnswer(answer, test.expect)
     await postStepsOf(lab)
     return (
@@ -65,6 +68,23 @@ export async function runRuleTest(
   } finally {
     lab.ctx.outbound = outbound
   }
+}
+
+async function answerOf(
+  lab: Lab,
+  { projectId, host, bytesAt }: { projectId: string; host: string; bytesAt: BytesAt },
+  rule: CompiledRule,
+  test: RuleTest,
+): Promise<Response> {
+  const cookie = test.user === null ? null : await signIn(lab, projectId, test.user)
+  const { method, path, init } = requestOf(rule, test.request, cookie, bytesAt)
+  return lab.fetch(host, method, path, init)
+}
+
+async function scheduledAnswer({ ctx }: Lab, projectId: string, name: string): Promise<Response> {
+  const found = listSchedules(ctx, operatorGrant(projectId)).find((one) => one.name === name)
+  if (found === undefined) throw new TestFailure(`the set has no schedule ${name}`)
+  return (await answerSchedule(ctx, { id: found.id, firedAt: ctx.now() })).response
 }
 
 /** The same for one case of code: the sandbox is the server's own. */

@@ -1,9 +1,7 @@
-import type { ByteStream } from '../../platform/byte-stream.ts'
+import { putFile } from '../../testing/put-file.ts'
 import { DOCS, type Seeded, seedDeployment } from '../../testing/seed.ts'
 import { type TestApp, testApp } from '../../testing/test-app.ts'
-import { keepFile, type StoredFile, stageFile } from './service.ts'
-
-export const PROJECT = { owner: DOCS.owner, name: DOCS.repo }
+import type { StoredFile } from './service.ts'
 
 /** A project with a site, and files in it. */
 export type FilesWorld = Seeded & {
@@ -19,15 +17,6 @@ export async function filesWorld(env: Record<string, string> = {}): Promise<File
     app,
     ...seeded,
     close: () => app.close(),
-    async put(path, content, contentType = 'application/octet-stream') {
-      const { projectId } = seeded
-      const staged = await stageFile(app.ctx, projectId, bytesOf(content), { maxBytes: 2 ** 30, path })
-      const kept = await keepFile(app.ctx, { projectId, path, contentType, isRegistered: false }, staged)
-      return kept.file
-    },
+    put: (path, content, contentType) => putFile(app.ctx, seeded.projectId, path, content, contentType),
   }
-}
-
-export async function* bytesOf(...pieces: (string | Uint8Array)[]): ByteStream {
-  for (const piece of pieces) yield Buffer.from(piece)
 }

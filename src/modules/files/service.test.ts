@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { bytesOf } from '../../testing/put-file.ts'
 import { SEED_OWNER } from '../../testing/seed.ts'
 import { findProblems } from '../deployments/check.ts'
 import { collectGarbage, GRACE_MS, sweepStore } from '../deployments/collect.ts'
-import { bytesOf, type FilesWorld, filesWorld } from './files.fixture.ts'
+import { type FilesWorld, filesWorld } from './files.fixture.ts'
 import { totalsOf } from './queries.ts'
 import { deleteFiles, findFile, keepFile, registerFile, stageFile } from './service.ts'
 

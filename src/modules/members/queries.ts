@@ -244,14 +244,17 @@ export function listOwnedProjects(db: DbOrTx, userId: string): { owner: string; 
     .all()
 }
 
-/** A project that a person has to do with, and what decides whether they see its `production`. */
-export type ReachedProject = ProjectVisibilityRow & {
-  projectId: string
-  owner: string
-  name: string
-  displayName: string
-  isMember: boolean
+type NamedProject = { projectId: string; owner: string; name: string; displayName: string }
+
+const named = {
+  projectId: projects.id,
+  owner: projects.owner,
+  name: projects.name,
+  displayName: projects.displayName,
 }
+
+/** A project that a person has to do with, and what decides whether they see its `production`. */
+export type ReachedProject = NamedProject & ProjectVisibilityRow & { isMember: boolean }
 type ProjectVisibilityRow = {
   isPublic: boolean
   requiredRole: ProjectRole
@@ -269,10 +272,7 @@ export function listReachedProjects(db: DbOrTx, userId: string, all: boolean): R
       WHERE gm.user_id = ${userId})`
   return db
     .select({
-      projectId: projects.id,
-      owner: projects.owner,
-      name: projects.name,
-      displayName: projects.displayName,
+      ...named,
       isPublic: projects.isPublic,
       requiredRole: projects.requiredRole,
       aliasIsPublic: aliases.isPublic,
@@ -310,23 +310,13 @@ export function listGrants(
   return [...direct, ...byGroups]
 }
 
-type MemberSite = {
-  projectId: string
-  owner: string
-  name: string
-  displayName: string
-  isOwner: boolean
-  joinedAt: number
-}
+type MemberSite = NamedProject & { isOwner: boolean; joinedAt: number }
 
 /** The projects that the user is a member of. */
 export function listMemberSites(db: DbOrTx, userId: string): MemberSite[] {
   return db
     .select({
-      projectId: projects.id,
-      owner: projects.owner,
-      name: projects.name,
-      displayName: projects.displayName,
+      ...named,
       isOwner: sql<number>`coalesce(${permissions.role} = 'owner', 0)`,
       joinedAt: memberships.joinedAt,
     })

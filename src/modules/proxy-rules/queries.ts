@@ -92,6 +92,15 @@ export function listSetRules(db: DbOrTx, setId: string): RuleRow[] {
     .all()
 }
 
+export function listPipelines(db: DbOrTx, projectId: string): RuleRow[] {
+  return db
+    .select()
+    .from(proxyRules)
+    .where(and(eq(proxyRules.projectId, projectId), eq(proxyRules.proxyType, 'pipeline')))
+    .orderBy(...byOrder)
+    .all()
+}
+
 /** The pipelines of a project that are switched on and were last written by somebody below project admin. */
 export function listUnvouchedPipelines(db: DbOrTx, projectId: string): RuleRow[] {
   return db

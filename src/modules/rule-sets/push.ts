@@ -1,7 +1,7 @@
 import { AppError, type ErrorDetail } from '../../domain/errors.ts'
 import { literalPrefix, parsePathPattern, patternKey } from '../../domain/path-pattern.ts'
 import { DEFAULT_REDIRECT_STATUS } from '../../domain/routing/redirect-rule.ts'
-import { isApiOfOriginal, warningOfOriginal } from '../../domain/target-shape.ts'
+import { AUTH_IS_LEFT_OUT, isApiOfOriginal, warningOfOriginal } from '../../domain/target-shape.ts'
 import type { PipelineConfig, PipelineStep } from '../../pipelines/language/model.ts'
 import { validatePipelineConfig } from '../../pipelines/language/validate.ts'
 import { flawsOfRedirect } from '../proxy-rules/check-rule.ts'
@@ -37,7 +37,7 @@ export function readRules(rules: readonly NewRule[]): { drafts: RuleDraft[]; war
     const problem = (key: string, message: string) =>
       tell(details, { path: `rules[${index}].${key}`, message: `${nameOf(rule)}: ${message}` })
     if (pointsAtOwnAuth(rule)) {
-      warnings.addOf(rule, 'was left out: every site serves /api/auth/* itself')
+      warnings.addOf(rule, AUTH_IS_LEFT_OUT)
       continue
     }
     const draft = draftOf(rule, index, problem, (text, place) => warnings.addOf(rule, text, place))

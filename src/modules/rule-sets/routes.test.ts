@@ -483,7 +483,7 @@ describe('errors and warnings of a push', () => {
     const warnings = (made['warnings'] as string[]).join('\n')
     expect(warnings).toContain('the timeout of 90000 ms was set to 60000 (1 rule: GET /t)')
     expect(warnings).toContain('teleport_handler')
-    expect(warnings).toContain('was left out: every site serves /api/auth/* itself (1 rule: ANY /api/auth/*)')
+    expect(warnings).toContain('is left out: every site serves /api/auth/* itself (1 rule: ANY /api/auth/*)')
     const answer = await app.call('GET', '/u', { host })
     expect(answer.status).toBe(501)
     expect((await answer.json()).message).toContain('teleport_handler')

@@ -14,12 +14,14 @@ import {
   methodOf,
   nextRunAt,
   nextRunsOf,
+  refusesSchedules,
+  scheduledRule,
   type Timing,
 } from '../../domain/schedule.ts'
 import { authorizeAgain, type Grant, within } from '../auth/authorize.ts'
 import { projectOf } from '../projects/service.ts'
 import { parseMethods } from '../proxy-rules/methods.ts'
-import { findRule, type RuleRow } from '../proxy-rules/set-rules.ts'
+import { findRule, listPipelines, type RuleRow } from '../proxy-rules/set-rules.ts'
 import { claimNow } from './claims.ts'
 import { clockOf } from './clock.ts'
 import type { NewSchedule, PreviewQuery, ScheduleChange, ScheduleView } from './model.ts'
@@ -161,6 +163,20 @@ export async function runScheduleNow(
   })
   clockOf(ctx).begin(fired)
   return { scheduleId: id, firedAt: isoTime(fired.firedAt) }
+}
+
+/** The rules that a schedule can run. `isRefused`: its runs are, as nobody is signed in. */
+export function schedulableRules(
+  ctx: Context,
+  grant: Grant,
+): { id: string; name: string; isRefused: boolean }[] {
+  return listPipelines(ctx.db.orm, projectOf(ctx, grant).id)
+    .filter((rule) => flawOfRule(rule) === null)
+    .map((rule) => ({
+      id: rule.id,
+      name: scheduledRule({ method: ruleColumns(rule).method, pathPattern: rule.pathPattern }),
+      isRefused: refusesSchedules(JSON.parse(rule.pipelineConfig ?? '{}')),
+    }))
 }
 
 const MAX_PREVIEW = 50

@@ -9,7 +9,10 @@ import { findHandler } from './registry.ts'
 import { hasTags, parseTemplate } from './templates.ts'
 
 /** The keys of these roots in every request. `project` and `input` are open. contract §9.3. */
-const REQUEST = ['body', 'rawBody', 'query', 'params', 'headers', 'method', 'path', 'ip', 'userAgent']
+const REQUEST = [
+  ...['body', 'rawBody', 'query', 'params', 'headers', 'method', 'path', 'ip', 'userAgent'],
+  'schedule',
+]
 const HELD: Readonly<Record<string, readonly string[] | undefined>> = {
   request: REQUEST,
   metadata: REQUEST,

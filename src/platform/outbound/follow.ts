@@ -1,39 +1,36 @@
-import { parseWebUrl } from '../../domain/web-url.ts'
 import type { Outbound, OutboundRequest, OutboundResponse } from '../outbound.ts'
 import { OutboundError } from './error.ts'
 
-/** contract 14.5, Fetching. */
 const MAX_REDIRECTS = 5
-const REDIRECTS = new Set([301, 302, 303, 307, 308])
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
 /**
- * A GET that follows up to 5 redirects, each of them checked like the first address. `url` is that of the answer. Rejects
- * with `OutboundError`.
+ * A GET that follows redirects; `url` is the address that answered. Each is checked as the first; one that is not https, and
+ * too many, reject with `OutboundError`. contract 14.5.
  */
 export async function getFollowing(
-  outbound: Pick<Outbound, 'request'>,
-  url: URL,
-  request: Omit<OutboundRequest, 'method' | 'body' | 'target' | 'mayBePlain'>,
+  outbound: Outbound,
+  first: URL,
+  request: Pick<OutboundRequest, 'headers' | 'headTimeoutMs' | 'idleTimeoutMs' | 'signal'>,
 ): Promise<OutboundResponse & { url: URL }> {
-  let at = url
-  for (let hops = 0; hops <= MAX_REDIRECTS; hops++) {
-    const response = await outbound.request(at, { ...request, method: 'GET', body: null })
-    const location = response.headers.find(([name]) => name === 'location')?.[1]
-    if (!REDIRECTS.has(response.status) || location === undefined) return { ...response, url: at }
+  let url = first
+  for (let hops = 0; ; hops++) {
+    const response = await outbound.request(url, { ...request, method: 'GET', body: null })
+    const next = REDIRECTS.has(response.status) ? locationOf(response, url) : null
+    if (next === null) return { ...response, url }
     await leave(response)
-    at = nextOf(location, at)
+    if (hops === MAX_REDIRECTS)
+      throw new OutboundError('broken', `${first.host} redirects more than ${MAX_REDIRECTS} times`)
+    url = next
   }
-  throw new OutboundError('broken', `${url.host} redirects more than ${MAX_REDIRECTS} times`)
 }
 
-function nextOf(location: string, from: URL): URL {
-  const next = URL.canParse(location, from.href) ? parseWebUrl(new URL(location, from.href).href) : null
-  if (next === null || next.protocol !== 'https:')
-    throw new OutboundError('broken', `${from.host} redirects to what is no https address`)
-  return next
-}
-
-/** Gives the connection of a response up whose body nobody reads. */
+/** Gives the connection of a response up whose body nobody reads on. */
 export async function leave({ body }: OutboundResponse): Promise<void> {
-  if (body instanceof ReadableStream) await body.cancel().catch(() => undefined)
+  if (body instanceof ReadableStream) await body.cancel().catch(() => {})
+}
+
+function locationOf({ headers }: OutboundResponse, from: URL): URL | null {
+  const location = headers.find(([name]) => name === 'location')?.[1]
+  return location === undefined ? null : URL.parse(location, from)
 }

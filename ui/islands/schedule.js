@@ -1,0 +1,56 @@
+/* Shows the next times of a schedule while it is typed, and in the reader's own time zone. */
+
+const SCHEDULE_TYPING_MS = 300
+
+const ownZone = new Intl.DateTimeFormat().resolvedOptions().timeZone
+const ownTime = new Intl.DateTimeFormat('en-GB', {
+  weekday: 'short',
+  day: 'numeric',
+  month: 'short',
+  year: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+})
+
+const tellOwnTimes = () =>
+  each('[data-next-times] time[data-own-zone]', (time) => {
+    time.textContent = ownTime.format(new Date(time.dateTime))
+    const label = `Where you are (${ownZone})`
+    time.closest('td').dataset.label = label
+    time.closest('table').querySelector('th:last-child').textContent = label
+  })
+tellOwnTimes()
+
+each('form[data-schedule]', (form) => {
+  partOf(form, '[value=preview]').hidden = true
+  let timer
+  let asking = new AbortController()
+
+  const renew = async () => {
+    asking.abort()
+    asking = new AbortController()
+    const { signal } = asking
+    const query = new URLSearchParams()
+    for (const name of ['cron', 'timezone']) query.set(name, partOf(form, `[name=${name}]`).value)
+    try {
+      const answer = await fetch(`${location.pathname}?${query}`, { signal })
+      const fresh = new DOMParser().parseFromString(await answer.text(), 'text/html')
+      const found = fresh.querySelector('[data-next-times]')
+      if (found === null || signal.aborted) return
+      // The sentence stays in its place, so that it is announced.
+      const shown = partOf(document, '[data-next-times]')
+      const status = partOf(shown, '[role=status]')
+      status.textContent = partOf(found, '[role=status]').textContent
+      shown.replaceChildren(status, ...[...found.children].slice(1))
+      tellOwnTimes()
+    } catch {
+      // What is shown stays until something more is typed.
+    }
+  }
+
+  for (const name of ['cron', 'timezone'])
+    partOf(form, `[name=${name}]`).addEventListener('input', () => {
+      clearTimeout(timer)
+      timer = setTimeout(renew, SCHEDULE_TYPING_MS)
+    })
+})
