@@ -136,7 +136,7 @@ test('secrets come from the environment, and mails are shown and not sent', asyn
     expect(await answer.json()).toEqual({ none: '' })
     expect(io.err()).toContain('mail to owner@example.com: Hello Ann\n  Line 1\n  Line 2')
     expect(io.err()).not.toContain('\u001b')
-    expect(io.err()).toContain('warning: POST /api: the project has no secret NONE')
+    expect(io.err()).toMatch(/warning: the project has no secret NONE; .*\(1 rule: POST \/api\)/)
     expect(io.err()).not.toContain('no secret OWNER')
   } finally {
     await inner.close()
@@ -326,6 +326,9 @@ test('a picture goes up, is looked at, shown, seen and removed', async () => {
     'image/png',
     'a picture',
   ])
+
+  const head = await fetch(`${twin.url}${note.picture}`, { method: 'HEAD' })
+  expect([head.status, head.headers.get('content-length'), await head.text()]).toEqual([200, '9', ''])
 
   expect((await act('remove')).status).toBe(303)
   expect((await fetch(`${twin.url}${note.picture}`)).status).toBe(404)

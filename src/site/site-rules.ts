@@ -73,8 +73,6 @@ function rulesOfLevel(ctx: Context, projectId: string, aliasId: string | null): 
 
 function compile(ctx: Context, record: RuleRecord, level: SiteRule['level']): SiteRule {
   const pattern = readPathPattern(record.pathPattern)
-  const { method } = record
-  const methods = [...(parseMethods(record.methods) ?? []), ...(method === null ? [] : [method])]
   const { targetUrl, proxyType } = record
   let opened: { config: HeaderConfig | null } | null = null
   let pipeline: PipelineRule | null = null
@@ -83,7 +81,7 @@ function compile(ctx: Context, record: RuleRecord, level: SiteRule['level']): Si
     level,
     pattern,
     prefix: record.stripPrefix ? literalPrefix(pattern) : '',
-    methods: methods.length === 0 ? null : new Set(methods),
+    methods: methodsOf(record),
     target: proxyType === 'external_proxy' ? targetOf(targetUrl) : null,
     redirect: proxyType === 'redirect' ? readRedirectRule(record) : null,
     pipeline: () => {
@@ -95,6 +93,15 @@ function compile(ctx: Context, record: RuleRecord, level: SiteRule['level']): Si
       return opened.config
     },
   }
+}
+
+const SERVES_FILES = '"handlerType":"file_serve_handler"'
+
+/** Who may GET a file may ask for its HEAD. contract 14.3, Serving. */
+function methodsOf({ method, methods, pipelineConfig }: RuleRecord): ReadonlySet<string> | null {
+  const named = new Set([...(parseMethods(methods) ?? []), ...(method === null ? [] : [method])])
+  if (named.has('GET') && pipelineConfig?.includes(SERVES_FILES)) named.add('HEAD')
+  return named.size === 0 ? null : named
 }
 
 const targetOf = (targetUrl: string): RuleTarget | null =>

@@ -1,5 +1,6 @@
-import { prepared } from '../../db/statements.ts'
+import { operatorGrant } from '../../modules/auth/authorize.ts'
 import { filePath } from '../../modules/files/keys.ts'
+import { listFiles } from '../../modules/files/manage.ts'
 import { keepFile, stageFile } from '../../modules/files/service.ts'
 import { typeOfFile } from '../../modules/files/types.ts'
 import { once } from '../../platform/byte-stream.ts'
@@ -49,14 +50,14 @@ export function judgeFiles(
   { files: count, file: expected }: RuleTest['expect'],
 ): string | null {
   if (count === undefined && expected === undefined) return null
-  const found = prepared<Found>(lab.ctx.db, FOUND).all(projectId)
-  if (count !== undefined && found.length !== count) return `there are ${found.length} files, not ${count}`
-  if (expected === undefined || found.some((one) => isThat(expected, one))) return null
+  const { data, pagination } = listFiles(lab.ctx, operatorGrant(projectId), { limit: '100' })
+  if (count !== undefined && pagination.total !== count)
+    return `there are ${pagination.total} files, not ${count}`
+  if (expected === undefined || data.some((one) => isThat(expected, one))) return null
+  const found = data.map(({ path, size, contentType }) => ({ path, size, contentType }))
   return `there is no file ${JSON.stringify(expected)}: ${JSON.stringify(found).slice(0, 500)}`
 }
 
-const FOUND =
-  'SELECT path, size_bytes AS size, content_type AS contentType FROM project_files WHERE project_id = ?'
 type Found = { path: string; size: number; contentType: string }
 
 function isThat({ path, ...expected }: NonNullable<RuleTest['expect']['file']>, found: Found): boolean {
