@@ -65,9 +65,20 @@ function standIn(request: Request): Response {
   if (word === 'plain') return Response.redirect('http://backend.test/photo.png', 302)
   if (word === 'inside') return Response.redirect('https://169.254.169.254/latest', 302)
   if (word === 'missing') return new Response('no', { status: 404 })
+  if (word === 'cut') return new Response(cutOff(), { headers: { 'content-type': 'image/png' } })
   if (word === 'large') return new Response('x'.repeat(2000))
   return new Response('a picture', { headers: { 'content-type': 'image/png' } })
 }
+
+/** Ends the connection amid the body. */
+const cutOff = () =>
+  new ReadableStream({
+    async pull(controller) {
+      controller.enqueue(Buffer.from('half a pic'))
+      await Bun.sleep(1)
+      controller.error(new Error('cut off'))
+    },
+  })
 
 const upload = (config: Record<string, unknown> = {}) => [
   step('up', 'file_upload_handler', { schemaId, subDir: 'photos', ...config }),
@@ -332,6 +343,7 @@ describe('sourceUrl', () => {
     ['/plain', 502, 'SOURCE_FETCH_FAILED'],
     ['/inside', 502, 'SOURCE_FETCH_FAILED'],
     ['/missing', 502, 'SOURCE_FETCH_FAILED'],
+    ['/cut', 502, 'SOURCE_FETCH_FAILED'],
     ['/large', 413, 'FILE_TOO_LARGE'],
   ])('%s is %p', async (path, status, error) => {
     expect(await fetched(path, { maxFileSize: 1000 })).toMatchObject({ status, body: { error } })
