@@ -48,6 +48,7 @@ async function command(page: Page, words: string): Promise<void> {
 }
 
 test('a site is published, compared, rolled back and brought back', async ({ page, appliance, folder }) => {
+  test.setTimeout(360_000)
   const { id } = await createWebsite(appliance)
   await openAsAdmin(page, appliance, '/')
   await expect(headline(page, 'Projects')).toBeVisible()

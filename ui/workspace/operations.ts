@@ -60,7 +60,7 @@ export const storagePage = (props: StoragePageProps): Html => {
           id: 'projects',
           title: 'Projects',
           about:
-            'Published: every file of every deployment. Stored: files shared by several deployments count once.',
+            'Published: every file of every deployment. Uploaded: what visitors and pipelines stored. Stored: each content once.',
         },
         storage.projects.length === 0
           ? html`<p class="muted">No projects yet.</p>`
@@ -80,7 +80,13 @@ const STORAGE_COLUMNS: Column<ProjectStorage>[] = [
   },
   { label: 'Deployments', align: 'end', cell: (row) => formatCount(row.deployments) },
   { label: 'Files', align: 'end', cell: (row) => formatCount(row.files) },
-  { label: 'Published', align: 'end', cell: (row) => formatSize(row.bytes) },
+  { label: 'Published', align: 'end', cell: (row) => formatSize(row.bytes - row.uploadBytes) },
+  {
+    label: 'Uploaded',
+    align: 'end',
+    cell: (row) =>
+      html`<a href=${projectHref(row.projectId, '/files')}>${formatCount(row.uploads)}, ${formatSize(row.uploadBytes)}</a>`,
+  },
   { label: 'Stored', align: 'end', cell: (row) => formatSize(row.uniqueBytes) },
   {
     label: 'Quota',

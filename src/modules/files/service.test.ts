@@ -130,6 +130,19 @@ async function admin(): Promise<string> {
   return 'root@example.com'
 }
 
+test('below the floor of the disk nothing is stored', async () => {
+  const full = await filesWorld({ MIN_FREE_DISK: '1000t' })
+  try {
+    const body = bytesOf('x')
+    await expect(stageFile(full.app.ctx, full.projectId, body, { maxBytes: 1 })).rejects.toMatchObject({
+      status: 507,
+      code: 'DISK_LOW',
+    })
+  } finally {
+    full.close()
+  }
+})
+
 test('a folder goes with what is in it, and nothing that begins like it', async () => {
   const { ctx } = world.app
   for (const path of ['videos/1/a', 'videos/1/b/c', 'videos/10/a', 'videos/1', 'videos/1!', 'videos/10'])
