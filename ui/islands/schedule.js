@@ -12,20 +12,22 @@ const ownTime = new Intl.DateTimeFormat('en-GB', {
   minute: '2-digit',
 })
 
-const tellOwnTimes = () =>
-  each('[data-next-times] table', (table) => {
-    const label = `Where you are (${ownZone})`
-    partOf(table, 'th:last-child').textContent = label
-    for (const cell of table.querySelectorAll('td:has(> time[data-own-zone])')) {
-      const time = partOf(cell, 'time')
-      time.textContent = ownTime.format(new Date(time.getAttribute('datetime') ?? ''))
-      cell.setAttribute('data-label', label)
-    }
+const tellOwnTimes = () => {
+  const label = `Where you are (${ownZone})`
+  each('[data-next-times] time[data-own-zone]', (/** @type {HTMLTimeElement} */ time) => {
+    time.textContent = ownTime.format(new Date(time.dateTime))
+    time.closest('td')?.setAttribute('data-label', label)
   })
+  each('[data-next-times] th:last-child', (head) => {
+    head.textContent = label
+  })
+}
 tellOwnTimes()
 
 each('form[data-schedule]', (form) => {
   partOf(form, '[value=preview]').hidden = true
+  /** @returns {HTMLInputElement} */
+  const fieldOf = (name) => partOf(form, `[name=${name}]`)
   let timer
   let asking = new AbortController()
 
@@ -34,10 +36,7 @@ each('form[data-schedule]', (form) => {
     asking = new AbortController()
     const { signal } = asking
     const query = new URLSearchParams()
-    for (const name of ['cron', 'timezone']) {
-      const field = /** @type {HTMLInputElement} */ (partOf(form, `[name=${name}]`))
-      query.set(name, field.value)
-    }
+    for (const name of ['cron', 'timezone']) query.set(name, fieldOf(name).value)
     try {
       const answer = await fetch(`${location.pathname}?${query}`, { signal })
       const fresh = new DOMParser().parseFromString(await answer.text(), 'text/html')
@@ -55,7 +54,7 @@ each('form[data-schedule]', (form) => {
   }
 
   for (const name of ['cron', 'timezone'])
-    partOf(form, `[name=${name}]`).addEventListener('input', () => {
+    fieldOf(name).addEventListener('input', () => {
       clearTimeout(timer)
       timer = setTimeout(renew, SCHEDULE_TYPING_MS)
     })

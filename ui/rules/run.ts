@@ -35,6 +35,12 @@ export const runPage = (props: RunPageProps): Html => {
   )
 }
 
+const ASKED_BY: Readonly<Record<RunView['trigger'], string>> = {
+  request: 'A visitor',
+  schedule: 'A schedule',
+  mcp: 'A tool call',
+}
+
 const facts = ({ run, project, isRuleThere }: RunPageProps): Html =>
   card(
     { id: 'facts', title: 'The run' },
@@ -45,6 +51,7 @@ const facts = ({ run, project, isRuleThere }: RunPageProps): Html =>
           ? html`<a href=${ruleHref(project.id, run.ruleId)}>${runRuleName(run)}</a>`
           : html`${runRuleName(run)} <span class="muted">deleted</span>`,
       ],
+      ['Asked by', ASKED_BY[run.trigger]],
       ['When', time(run.startedAt)],
       ['Took', durationText(run.durationMs)],
       ['Failed at', run.failedStep !== null && html`<code>${run.failedStep}</code>`],

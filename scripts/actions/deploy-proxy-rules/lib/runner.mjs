@@ -5,7 +5,8 @@ import { appendFileSync } from 'node:fs'
  *
  * @typedef {{ pathPattern: string, method: string | null }[]} Rules
  * @typedef {{ name: string, ruleSetId: string | null, created: Rules, updated: Rules, deleted: Rules,
- *   unchanged: Rules, missingSecrets: string[], warnings: string[] }} RuleSetReport
+ *   unchanged: Rules, missingSecrets: string[], warnings: string[],
+ *   schedules?: { created: string[], updated: string[], deleted: string[] } }} RuleSetReport
  * @typedef {{ dryRun: boolean, ruleSets: RuleSetReport[] }} Report
  */
 
@@ -35,7 +36,8 @@ export function createRunner(env, write) {
       for (const note of [...notes, ...warnings]) write(`::warning::${escapeData(note)}\n`)
       for (const set of ruleSets) log(`${set.name}: ${counts(set)}`)
       const isChanged = ruleSets.some(
-        ({ created, updated, deleted }) => created.length + updated.length + deleted.length > 0,
+        ({ schedules, ...rules }) =>
+          isAnyChanged(rules) || (schedules !== undefined && isAnyChanged(schedules)),
       )
       append(env['GITHUB_STEP_SUMMARY'], summary(dryRun, ruleSets))
       append(
@@ -50,6 +52,9 @@ export function createRunner(env, write) {
     },
   }
 }
+
+/** @param {{ created: unknown[], updated: unknown[], deleted: unknown[] }} lists */
+const isAnyChanged = ({ created, updated, deleted }) => created.length + updated.length + deleted.length > 0
 
 /** @param {RuleSetReport} set */
 const counts = ({ created, updated, deleted, unchanged }) =>
