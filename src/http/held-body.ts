@@ -50,8 +50,10 @@ export async function* passingOn(
 ): AsyncGenerator<Uint8Array> {
   const { share } = requestState(request)
   for await (const piece of part instanceof Uint8Array ? [part] : part) {
+    const { length } = piece
     yield piece
-    share?.passOn(piece.length)
+    free(piece)
+    share?.passOn(length)
   }
 }
 

@@ -133,6 +133,7 @@ class FormCounts {
 
 const CR = 0x0d
 const LINE_END = Buffer.from('\r\n')
+const NOTHING = Buffer.alloc(0)
 const HEADERS_END = Buffer.from('\r\n\r\n')
 
 /**
@@ -242,7 +243,14 @@ class FormScanner {
     const doubtful = this.#buffer.indexOf(CR, start)
     const safe = this.#buffer.subarray(this.#at, doubtful < 0 ? this.#buffer.length : doubtful)
     this.#at += safe.length
+    // Who reads a whole chunk may free it.
+    if (safe.length === this.#buffer.length) this.#forget()
     return safe
+  }
+
+  #forget(): void {
+    this.#buffer = NOTHING
+    this.#at = 0
   }
 
   #startsWith(bytes: Buffer): boolean {

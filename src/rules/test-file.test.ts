@@ -22,6 +22,31 @@ test.each([
     'request: { body: x, form: {} }',
     'tests[0].request.body cannot be sent together with form: use one of json, form, multipart and body',
   ],
+  [
+    'request: { json: {}, multipart: {} }',
+    'tests[0].request.multipart cannot be sent together with json: use one of json, form, multipart and body',
+  ],
+  ['request: { multipart: [a] }', 'tests[0].request.multipart must be a map of names to parts'],
+  [
+    'request: { multipart: { file: { filename: a.png } } }',
+    'must be a map of names to parts, but "file" needs either text or path',
+  ],
+  [
+    'request: { multipart: { file: { text: a, path: b } } }',
+    'must be a map of names to parts, but "file" needs either text or path',
+  ],
+  [
+    'request: { multipart: { file: { text: a, size: 5 } } }',
+    'must be a map of names to parts, but "file" has the key size; allowed: filename, type, text, path',
+  ],
+  [
+    'request: { multipart: { file: [a, [b]] } }',
+    'must be a map of names to parts, but "file" is neither a text nor a map',
+  ],
+  [
+    'files: { a.png: { filename: b, text: c } }',
+    'but "a.png" has the key filename; allowed: type, text, path',
+  ],
   ['request: { query: text }', 'tests[0].request.query must be a map'],
   ['records: { notes: 5 }', 'tests[0].records must be a map of schemas to lists of records'],
   ['records: { notes: [text] }', 'tests[0].records must be a map of schemas to lists of records'],
@@ -43,6 +68,9 @@ test.each([
 test.each([
   ['status: 20', 'tests[0].expect.status must be a status such as 200'],
   ['headers: { "a b": x }', 'tests[0].expect.headers must be headers, but "a b" is not one'],
+  ['files: many', 'tests[0].expect.files must be a whole number from 0 to 9007199254740991'],
+  ['file: a.png', 'tests[0].expect.file must be a map with the keys path, size, contentType'],
+  ['file: { name: a.png }', 'tests[0].expect.file.name is not known here; allowed: path, size, contentType.'],
   ['bodyContains: 5', 'tests[0].expect.bodyContains must be a text or a list of texts'],
   [
     'records: { notes: many }',

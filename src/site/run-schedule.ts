@@ -77,7 +77,7 @@ function inputOf(
   { method, schedule }: { method: string; schedule: NonNullable<PipelineInput['schedule']> },
 ): PipelineInput {
   const project = findProjectById(ctx, projectId)
-  const { alias, commitSha } = scheduledPlace(ctx.db, { projectId, aliasId, ruleSetId })
+  const { alias, label, commitSha } = scheduledPlace(ctx.db, { projectId, aliasId, ruleSetId })
   const body = { scheduleId: schedule.id, scheduleName: schedule.name, firedAt: schedule.firedAt }
   return {
     method,
@@ -85,6 +85,7 @@ function inputOf(
     query: {},
     params: {},
     headers: {},
+    ...(label === null ? {} : { origin: ctx.siteUrl(`${label}.${ctx.config.baseDomain}`) }),
     ip: '',
     userAgent: null,
     body: { kind: 'json', value: body },

@@ -1,11 +1,11 @@
 import type { Db } from '../db/open.ts'
 import { prepared } from '../db/statements.ts'
 
-/** What a scheduled run shows as its deployment; `alias` null where only the newest deployment is left, or none. */
-export type ScheduledPlace = { commitSha: string; alias: string | null }
+/** What a scheduled run shows as its deployment; `alias` and the `label` of its host null where only the newest deployment is left, or none. */
+export type ScheduledPlace = { commitSha: string; alias: string | null; label: string | null }
 
-const ALIAS =
-  'SELECT a.name AS alias, d.commit_sha AS commitSha FROM aliases a JOIN deployments d ON d.id = a.deployment_id'
+const ALIAS = `SELECT a.name AS alias, d.commit_sha AS commitSha,
+    (SELECT label FROM host_labels WHERE alias_id = a.id LIMIT 1) AS label FROM aliases a JOIN deployments d ON d.id = a.deployment_id`
 
 /**
  * The alias of the rule, the first that its set is attached to, `production`, or the newest deployment: what is there first.
@@ -23,9 +23,9 @@ export function scheduledPlace(
     ) ??
     prepared<ScheduledPlace>(
       db,
-      `SELECT NULL AS alias, commit_sha AS commitSha FROM deployments WHERE project_id = ? ORDER BY created_at DESC, id DESC LIMIT 1`,
+      `SELECT NULL AS alias, NULL AS label, commit_sha AS commitSha FROM deployments WHERE project_id = ? ORDER BY created_at DESC, id DESC LIMIT 1`,
     ).get(projectId)
-  return found ?? { alias: null, commitSha: '' }
+  return found ?? { alias: null, label: null, commitSha: '' }
 }
 
 const firstAttached = (db: Db, ruleSetId: string): ScheduledPlace | null =>

@@ -25,7 +25,7 @@ export function modelServer(): ModelServer {
     hostname: '127.0.0.1',
     port: 0,
     idleTimeout: 60,
-    tls: ca.issue({ names: ['models.test'] }),
+    tls: ca.issue({ names: ['models.test', 'localhost'] }),
     async fetch(request) {
       const { pathname, search } = new URL(request.url)
       const headers = Object.fromEntries(request.headers)

@@ -166,7 +166,7 @@ const changes = (
         comparedWith === null
           ? 'There was nothing to compare with.'
           : html`Compared with what was live as ${comparedWith.alias}:
-              ${formerName(project.id, former, comparedWith.commitSha)}. The same: ${countOf(files.unchanged, 'file')}.`,
+              ${formerName(project.id, former, comparedWith.commitSha)}. ${countOf(files.unchanged, 'file')} ${files.unchanged === 1 ? 'is' : 'are'} the same.`,
     },
     html`
       ${comparisonList(

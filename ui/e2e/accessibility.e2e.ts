@@ -186,6 +186,8 @@ async function faultsOf(page: Page): Promise<string[]> {
     await page.setViewportSize({ width, height: 800 })
     const excess = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
     if (excess > 0) excesses.push(`${excess} pixels too wide for ${width}`)
+    const open = await page.locator('.dialog').filter({ visible: true }).count()
+    if (open > 0) excesses.push(`${open} dialogs are open at ${width}`)
   }
   if (wide !== null) await page.setViewportSize(wide)
   return [...seriousFaults([...light, ...dark]), ...excesses]

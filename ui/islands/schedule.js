@@ -13,11 +13,14 @@ const ownTime = new Intl.DateTimeFormat('en-GB', {
 })
 
 const tellOwnTimes = () =>
-  each('[data-next-times] time[data-own-zone]', (time) => {
-    time.textContent = ownTime.format(new Date(time.dateTime))
+  each('[data-next-times] table', (table) => {
     const label = `Where you are (${ownZone})`
-    time.closest('td').dataset.label = label
-    time.closest('table').querySelector('th:last-child').textContent = label
+    partOf(table, 'th:last-child').textContent = label
+    for (const cell of table.querySelectorAll('td:has(> time[data-own-zone])')) {
+      const time = partOf(cell, 'time')
+      time.textContent = ownTime.format(new Date(time.getAttribute('datetime') ?? ''))
+      cell.setAttribute('data-label', label)
+    }
   })
 tellOwnTimes()
 
@@ -31,7 +34,10 @@ each('form[data-schedule]', (form) => {
     asking = new AbortController()
     const { signal } = asking
     const query = new URLSearchParams()
-    for (const name of ['cron', 'timezone']) query.set(name, partOf(form, `[name=${name}]`).value)
+    for (const name of ['cron', 'timezone']) {
+      const field = /** @type {HTMLInputElement} */ (partOf(form, `[name=${name}]`))
+      query.set(name, field.value)
+    }
     try {
       const answer = await fetch(`${location.pathname}?${query}`, { signal })
       const fresh = new DOMParser().parseFromString(await answer.text(), 'text/html')

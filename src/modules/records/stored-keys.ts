@@ -13,18 +13,18 @@ export type FindByKey = (value: string) => string | undefined
 export type StoredKeys = { now(): FindByKey }
 
 /**
- * A unique field has an index. Of another all records are read, ahead of the transaction, and again in it only if one was
+ * `values`: those that are asked for. A unique field has an index. Of another all records are read, ahead of the transaction, and again in it only if one was
  * written meanwhile.
  */
 export async function storedKeys(
   db: Db,
   schema: Schema,
   field: SchemaField,
-  values: readonly string[],
+  values: () => readonly string[],
 ): Promise<StoredKeys> {
   if (field.unique) return { now: () => inIndex(db, schema.id, field.name) }
   const changes = changesOf(db, schema.id)
-  const { where, sql } = keyRows(schema.id, field.name, values)
+  const { where, sql } = keyRows(schema.id, field.name, values())
   const ahead = await readAll<KeyRow>(db, schema.id, { ...where, reach: 'scan', effort: 1 }, sql)
   return {
     now() {

@@ -36,8 +36,9 @@ export async function upsertRecords(
   how: How,
 ): Promise<Upserted> {
   const field = keyFieldOf(schema, how)
-  const values = records.flatMap(({ key }) => storedKey(field, key) ?? [])
-  const keys = await storedKeys(ctx.db, schema, field, values)
+  const keys = await storedKeys(ctx.db, schema, field, () =>
+    records.flatMap(({ key }) => storedKey(field, key) ?? []),
+  )
   return committed(ctx, schema, (db, currentSchema) => {
     const current = keyFieldOf(currentSchema, how)
     // The field became or ceased to be unique meanwhile, and its index with it.

@@ -222,6 +222,7 @@ test.each<[what: string, answer: () => Response | Promise<Response>]>([
     () => Response.json({ error: { message: SAID } }, { status: 429, headers: { 'retry-after': '9' } }),
   ],
   ['500 without JSON', () => new Response(SAID, { status: 500 })],
+  ['500 with the key where a text is cut', () => new Response(`${'x'.repeat(490)}${KEY}`, { status: 500 })],
   ['a redirect', () => Response.redirect(`${models.url}/elsewhere`, 307)],
   ['no JSON', () => new Response(SAID)],
   ['JSON of something else', () => Response.json({ text: SAID })],
@@ -250,9 +251,9 @@ test.each<[what: string, answer: () => Response | Promise<Response>]>([
       502,
       expect.objectContaining({ error: 'AI_PROVIDER_ERROR', step: 'ai' }),
     ])
-    expect(JSON.stringify(answered.body)).not.toContain('the provider says')
+    expect(JSON.stringify(answered.body)).not.toMatch(/the provider says|xxx/)
   }
-  expect(traces()).not.toContain(KEY)
+  expect(traces()).not.toContain(KEY.slice(0, 9))
 })
 
 test('the author of a rule reads in the run log why, without the key', async () => {

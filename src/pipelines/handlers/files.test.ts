@@ -37,6 +37,12 @@ const store = (path: string, more: Parameters<typeof storeFile>[3] = {}) =>
   storeFile(app, app.projectId, path, more)
 const paths = () => storedFiles(app).map(({ path }) => path)
 
+/** Post steps begin when the answer is on its way. */
+async function afterAnswer(): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve))
+  await waitForWork(app.ctx, 5000)
+}
+
 /** What no path may be, however it comes. */
 const BAD_PATHS = [
   '..',
@@ -304,7 +310,7 @@ describe('file_serve_handler', () => {
     const postSteps = [step('late', 'data_create', { schemaId, fields: {} })]
     const answer = await app.run({ steps, postSteps }, { method: 'GET' })
     expect(await answer.text()).toBe('the bytes')
-    await waitForWork(app.ctx, 5000)
+    await afterAnswer()
     expect(app.stored(schemaId)).toEqual([])
   })
 })
@@ -361,6 +367,18 @@ describe('signed_url', () => {
       { json: {}, headers: { host: 'Www.Example.org:8443' } },
     )
     expect(linkOf(answered).host).toBe('www.example.org:8443')
+  })
+
+  test('a post step names the host of the request', async () => {
+    const postSteps = [
+      step('link', 'signed_url', { path: 'acme/site/uploads/a' }),
+      step('kept', 'data_create', { schemaId, fields: { url: 'steps.link.url' } }),
+    ]
+    await app.run({ steps: [], postSteps }, { headers: { host: 'www.example.org' } })
+    await afterAnswer()
+    expect(app.stored(schemaId)).toMatchObject([
+      { url: expect.stringMatching(/^http:\/\/www\.example\.org\/_svc\/files\/a\?token=/) },
+    ])
   })
 
   test.each([

@@ -28,13 +28,13 @@ export async function sendQuestion(talk: Talk, isStream: boolean): Promise<Outbo
   return response
 }
 
-/** What the provider says of its refusal: the words of its error, or the beginning of its text. */
+/** What the provider says of its refusal: the words of its error, or its text. */
 async function problemOf(response: OutboundResponse): Promise<string> {
   const text = new TextDecoder().decode(await readLimited(response, MAX_FAILURE_BYTES).catch(() => undefined))
   try {
     const { error } = JSON.parse(text)
     return textAt(error, 'message') ?? (isRecord(error) ? '' : String(error ?? ''))
   } catch {
-    return text.slice(0, 500)
+    return text
   }
 }

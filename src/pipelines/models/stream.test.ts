@@ -60,7 +60,11 @@ const tokensUsed = () =>
 
 const PIECES = ['Hel', 'lo, ', 'wörld 🌍', '\n\ndata: x']
 
-describe.each([['openai'], ['anthropic'], ['google']] as const)('%s', (provider) => {
+describe.each([
+  ['openai', '/openai/chat/completions', { stream: true, stream_options: { include_usage: true } }],
+  ['anthropic', '/anthropic/messages', { stream: true }],
+  ['google', '/google/models/m:streamGenerateContent?alt=sse', {}],
+] as const)('%s', (provider, path, body) => {
   test('the AI SDK reads the stream', async () => {
     models.answer = () => eventStream(STREAMS[provider](PIECES))
     let message: UIMessage | undefined
@@ -70,6 +74,7 @@ describe.each([['openai'], ['anthropic'], ['google']] as const)('%s', (provider)
       { type: 'step-start' },
       { type: 'text', text: PIECES.join(''), state: 'done' },
     ])
+    expect(models.asked.at(-1)).toMatchObject({ path, body })
   })
 
   test('each piece goes out as it came, and post steps are kept before the end', async () => {
