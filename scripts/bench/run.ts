@@ -10,6 +10,7 @@ import { type Lab, missingTools, openLab, pinSelf } from './lib/lab.ts'
 import type { Pace } from './lib/pace.ts'
 import { isHeld, type Line, printLines } from './lib/report.ts'
 import { benchMachines } from './machines.ts'
+import { benchNeighbours } from './neighbours.ts'
 import { benchPages } from './pages.ts'
 import { benchPaths } from './paths.ts'
 import { benchPeople } from './people.ts'
@@ -42,6 +43,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   'data-upsert': benchDataUpsert,
   files: benchFiles,
   schedules: benchSchedules,
+  neighbours: benchNeighbours,
   start: benchStart,
   rollback: benchRollback,
   accounts: benchAccounts,
