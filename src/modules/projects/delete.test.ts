@@ -44,11 +44,7 @@ async function fullProject(app: TestApp, repo: string): Promise<string> {
     projectId,
     String(app.ctx.now()),
   )
-  add(
-    'project_files',
-    "?1 || i, ?1, i, (SELECT min(id) FROM blobs), 1, 'image/png', 0, i, i",
-    projectId,
-  )
+  add('project_files', "?1 || i, ?1, i, (SELECT min(id) FROM blobs), 1, 'image/png', 0, i, i", projectId)
   add(
     'users (id, email, role, created_at, updated_at)',
     "?1 || i, ?1 || i || '@x.ch', 'member', i, i",
