@@ -1,6 +1,7 @@
 import type { Page } from '@playwright/test'
 import { seriousFaults, violationsOf } from './axe.ts'
 import { seedData } from './data-seed.ts'
+import { seedFilePages } from './file-seed.ts'
 import { type Appliance, expect, openAsAdmin, test, WITH_ADMIN } from './journey.ts'
 import { seedRules } from './rules-seed.ts'
 
@@ -72,7 +73,7 @@ async function fill(appliance: Appliance, folder: (files: Record<string, string>
     unproven,
   }
   const rulePages = await seedRules(appliance, id, alias.id)
-  const data = await seedData(appliance, id)
+  const data = [...(await seedData(appliance, id)), ...(await seedFilePages(appliance, id))]
   return { project: id, deployment: older.id, alias: alias.id, ...others, rules: rulePages, data }
 }
 

@@ -40,10 +40,11 @@ async function fullProject(app: TestApp, repo: string): Promise<string> {
   add('record_uniques', "?, 'email', i, i", String(schema.body['id']))
   add(
     'pipeline_runs',
-    "?, i, 'r', NULL, 'steps', '/', 'GET', '/', 200, 1, NULL, NULL, NULL, ?, 0",
+    "?, i, 'r', NULL, 'steps', '/', 'GET', '/', 200, 1, NULL, NULL, NULL, ?, 0, 'request', NULL",
     projectId,
     String(app.ctx.now()),
   )
+  add('project_files', "?1 || i, ?1, i, (SELECT min(id) FROM blobs), 1, 'image/png', 0, i, i", projectId)
   add(
     'users (id, email, role, created_at, updated_at)',
     "?1 || i, ?1 || i || '@x.ch', 'member', i, i",

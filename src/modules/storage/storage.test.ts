@@ -29,6 +29,8 @@ test('what each project published, and the space it uses', async () => {
       files: 4,
       bytes: 2030,
       uniqueBytes: 1030,
+      uploads: 0,
+      uploadBytes: 0,
       quota: NO_QUOTA,
     },
     {
@@ -39,6 +41,8 @@ test('what each project published, and the space it uses', async () => {
       files: 1,
       bytes: 1000,
       uniqueBytes: 1000,
+      uploads: 0,
+      uploadBytes: 0,
       quota: NO_QUOTA,
     },
   ])
