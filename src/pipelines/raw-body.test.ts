@@ -42,6 +42,6 @@ test('code does not get it as part of the request', async () => {
     step('answer', 'response_handler', { body: { keys: 'steps.keys' } }),
   ]
   const { body } = await app.answer(steps, { method: 'POST', json: { a: 1 } })
-  const keys = ['method', 'path', 'query', 'params', 'headers', 'ip', 'userAgent', 'body']
+  const keys = ['method', 'path', 'query', 'params', 'headers', 'ip', 'userAgent', 'schedule', 'body']
   expect(body).toEqual({ keys })
 })

@@ -23,7 +23,7 @@ const OF_A_PROJECT: readonly string[] = [
     'entryId',
   ],
   ...['ruleId', 'ruleSetId', 'revisionId', 'schemaId', 'recordId', 'runId', 'repo', 'hookId', 'deliveryId'],
-  ...['scheduleId', 'pipelineId'],
+  ...['scheduleId', 'pipelineId', 'fileId'],
 ]
 
 /** Ids in bodies and queries that the access table does not need. */
