@@ -52,7 +52,7 @@ test('the first error has the focus where a link led to the form, too', async ({
   await page.getByLabel('Email').fill('not an email')
   await skipChecks(page.getByRole('button', { name: 'Invite' }))
   await expect(page.getByRole('alert')).toHaveText('Check the marked fields.')
-  expect(new URL(page.url()).hash).toBe('#invite')
+  expect(new URL(page.url()).hash).toBe('#invited')
   await expect(page.getByLabel('Email')).toBeFocused()
   await expect(page.getByLabel('Email')).toHaveValue('not an email')
 })

@@ -80,9 +80,10 @@ test('kill -9 while files are stored and replaced: nothing half, and nothing los
       statuses.add(answer.status)
       stored.set(i, round)
     })
+    const ended = Promise.allSettled(sending)
     await Bun.sleep(random() * 60)
     await kill()
-    await Promise.allSettled(sending)
+    await ended
     const running = await start()
     for (let i = 0; i < AT_ONCE; i++) {
       const answer = await fetch(`${running.url}/_svc/files/x?token=${get(`a/${i}`)}`)
