@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { logKey } from '../../domain/store-keys.ts'
+import { LtxDecoder } from '../../platform/ltx/decode.ts'
 import { followIn } from '../../testing/following.ts'
 import { startObjectServer } from '../../testing/object-server.ts'
 import { rounds, seedOf } from '../../testing/rounds.ts'
@@ -85,10 +86,12 @@ test('whatever bytes an object has, nothing but the right ones gets into the fil
       Buffer.concat([bytes.subarray(0, place), crypto.getRandomValues(new Uint8Array(1 + pick(300)))]),
   ]
   let place = 0
+  expect(pagesIn(good)).not.toBeNull()
   for (let round = 0; round < OBJECTS; round += 1) {
     place = pick(2) === 0 ? pick(150) : pick(good.length)
     const bytes = damages[pick(damages.length)]?.(good) ?? good
-    if (Buffer.compare(bytes, good) === 0) continue
+    // A bit that says nothing: the same pages in another spelling.
+    if (pagesIn(bytes) === pagesIn(good)) continue
     server.objects.set(key, { bytes, headers: {} })
     await follower.following.look()
     expect(follower.following.state()).toMatchObject({ number: 1, error: expect.stringContaining(logKey(2)) })
@@ -102,3 +105,19 @@ test('whatever bytes an object has, nothing but the right ones gets into the fil
   await server.stop()
   rmSync(root, { recursive: true })
 }, 1_200_000)
+
+/** What an object says; null if it cannot be read. */
+function pagesIn(bytes: Uint8Array): string | null {
+  const told: unknown[] = []
+  const decoder = new LtxDecoder({
+    header: (header) => told.push(header),
+    page: ({ number, data }) => told.push([number, Buffer.from(data).toString('base64')]),
+  })
+  try {
+    decoder.push(bytes)
+    decoder.end()
+    return JSON.stringify(told)
+  } catch {
+    return null
+  }
+}
