@@ -8,6 +8,7 @@ import { isApiOfOriginal } from '../domain/target-shape.ts'
 import { errorResponse } from '../http/error-response.ts'
 import { headersOfHead, relayed, Silence } from '../http/relayed.ts'
 import { OutboundError, toAppError } from '../platform/outbound/error.ts'
+import { leave } from '../platform/outbound/read.ts'
 import type { OutboundResponse } from '../platform/outbound.ts'
 import { type ForwardPlan, planForward } from './plan-forward.ts'
 import type { Site } from './site.ts'
@@ -134,7 +135,7 @@ function keepPrivate(headers: Headers): void {
 
 /** spec: Proxy behaviour 8, as read in contract §8: a 5xx from the backend is "returning an error". */
 function backendErrorResponse({ ctx, rule, plan }: Forwarding, { body, status }: OutboundResponse): Response {
-  if (body instanceof ReadableStream) void body.cancel().catch(() => {})
+  void leave({ body })
   ctx.log.warn('a backend returned an error', { rule: rule.record.id, backend: plan.url.host, status })
   return errorResponse(
     new AppError('bad_gateway', `The backend ${plan.url.host} was reached, but returned ${status}`, {

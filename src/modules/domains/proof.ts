@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts'
 import { messageOf } from '../../domain/errors.ts'
-import { readLimited } from '../../platform/outbound/read.ts'
+import { leave, readLimited } from '../../platform/outbound/read.ts'
 import { hasTxt } from '../../platform/txt-records.ts'
 import type { DomainRow } from './queries.ts'
 
@@ -85,7 +85,7 @@ export async function readChallenge(ctx: Context, url: string, wholeMs = WHOLE_M
       location: null,
     }
   // The body of other responses may be of any length.
-  if (body instanceof ReadableStream) void body.cancel().catch(() => {})
+  void leave({ body })
   const [, location = null] = headers.find(([name]) => name === 'location') ?? []
   return {
     status,

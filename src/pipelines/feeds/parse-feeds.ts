@@ -4,6 +4,7 @@ import { XmlError } from '../../domain/feeds/xml-reader.ts'
 import { parseWebUrl } from '../../domain/web-url.ts'
 import { OutboundError } from '../../platform/outbound/error.ts'
 import { getFollowing } from '../../platform/outbound/follow.ts'
+import { leave } from '../../platform/outbound/read.ts'
 import type { Outbound, OutboundResponse } from '../../platform/outbound.ts'
 import { JsonText } from '../language/json-text.ts'
 import { FoundEntries, Room } from './found-entries.ts'
@@ -84,7 +85,7 @@ async function refuseBad({ status, headers, body }: OutboundResponse): Promise<v
       .toLowerCase() ?? 'identity'
   const isGood = status >= 200 && status < 300
   if (isGood && coding === 'identity') return
-  if (body instanceof ReadableStream) await body.cancel().catch(() => {})
+  await leave({ body })
   throw new BadAnswer(
     isGood ? 'The source sent a compressed answer, which was not asked for' : `The source answered ${status}`,
   )

@@ -1,5 +1,6 @@
 import type { Outbound, OutboundRequest, OutboundResponse } from '../outbound.ts'
 import { OutboundError } from './error.ts'
+import { leave } from './read.ts'
 
 const MAX_REDIRECTS = 5
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
@@ -23,11 +24,6 @@ export async function getFollowing(
       throw new OutboundError('broken', `${first.host} redirects more than ${MAX_REDIRECTS} times`)
     url = next
   }
-}
-
-/** Gives the connection of a response up whose body nobody reads on. */
-export async function leave({ body }: OutboundResponse): Promise<void> {
-  if (body instanceof ReadableStream) await body.cancel().catch(() => {})
 }
 
 function locationOf({ headers }: OutboundResponse, from: URL): URL | null {

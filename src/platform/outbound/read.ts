@@ -21,3 +21,8 @@ export async function readLimited(response: OutboundResponse, maxBytes: number):
 
 const tooLong = (maxBytes: number) =>
   new OutboundError('too_large', `The answer is longer than the ${maxBytes} bytes allowed`)
+
+/** Gives the connection of a response up whose body nobody reads on. */
+export async function leave({ body }: Pick<OutboundResponse, 'body'>): Promise<void> {
+  if (body instanceof ReadableStream) await body.cancel().catch(() => {})
+}

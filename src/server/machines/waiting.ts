@@ -1,3 +1,4 @@
+import { leave } from '../../platform/outbound/read.ts'
 import type { Outbound } from '../../platform/outbound.ts'
 
 /** A request whose answer has not begun. */
@@ -85,8 +86,8 @@ const livesAt = (url: URL, outbound: Outbound): Promise<boolean> =>
       mayBePlain: true,
     })
     .then(
-      ({ body }) => {
-        if (body instanceof ReadableStream) void body.cancel().catch(() => {})
+      (answer) => {
+        void leave(answer)
         return true
       },
       () => false,
