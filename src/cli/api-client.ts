@@ -6,7 +6,7 @@ import { bytesOfAnswer } from './answer-text.ts'
 import { CommandFailure, EXIT, type Io, printable, UsageError } from './command.ts'
 import { type HttpProxy, proxyFor } from './proxy.ts'
 import { unreachableReason } from './unreachable.ts'
-import { VERSION } from './version.ts'
+import { VERSION } from '../release-info.ts'
 
 /** The server refused the request. `message` is the server's sentence. */
 export class ApiFailure extends CommandFailure {

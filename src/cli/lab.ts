@@ -12,7 +12,7 @@ import type { Mail } from '../platform/mail.ts'
 import { newToken } from '../platform/tokens.ts'
 import { type App, createApp } from '../server/app.ts'
 import { openContext } from '../server/open-context.ts'
-import { VERSION } from './version.ts'
+import { VERSION } from '../release-info.ts'
 
 /** A complete service in memory, thrown away afterwards: a rule behaves here as on a server. */
 export type Lab = {

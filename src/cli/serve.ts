@@ -2,7 +2,7 @@ import { configHelp } from '../config/config.ts'
 import { serve } from '../server/serve.ts'
 import { type Command, UsageError } from './command.ts'
 import { settingsOf } from './settings.ts'
-import { VERSION } from './version.ts'
+import { VERSION } from '../release-info.ts'
 
 export const serveCommand: Command = {
   summary: 'Run the appliance (the default command)',

@@ -10,7 +10,7 @@ import { databaseFile, keysToRead } from '../../server/store/arrive.ts'
 import { keyHint, Problems, tellOfForeign, tellOfTwins } from '../check-notes.ts'
 import { CommandFailure, EXIT, type Io } from '../command.ts'
 import { enterOwn } from '../operator.ts'
-import { VERSION } from '../version.ts'
+import { VERSION } from '../../release-info.ts'
 import { requireWhole } from './check.ts'
 import { onStoreOfSvc } from './open.ts'
 
