@@ -26,7 +26,7 @@ export type ReleaseConfig = {
 const NPM_NAME = /^(?:@[a-z0-9][a-z0-9._-]*\/)?[a-z0-9][a-z0-9._-]*$/
 const NPM_SCOPE = /^@[a-z0-9][a-z0-9._-]*$/
 const REPOSITORY = /^[A-Za-z0-9][\w.-]*\/[A-Za-z0-9][\w.-]*$/
-const IMAGE = /^[a-z0-9][a-z0-9.-]*(?::[0-9]+)?(?:\/[a-z0-9]+(?:[._-]+[a-z0-9]+)*)*$/
+const IMAGE = /^[a-z0-9][a-z0-9.-]*(?::[0-9]+(?=\/))?(?:\/[a-z0-9]+(?:[._-]+[a-z0-9]+)*)*$/
 const DEB = /^[a-z0-9][a-z0-9+.-]+$/
 
 /** Throws a `CommandFailure` that names the entry. */

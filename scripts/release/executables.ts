@@ -24,6 +24,7 @@ async function build({ version, publicKey, root, out }: Release, platform: Platf
     [process.execPath, join(root, 'scripts/build.ts'), ...flags, '--public-key', publicKey],
     { cwd: root, stdio: ['ignore', 'inherit', 'inherit'], env: process.env },
   )
-  if ((await child.exited) !== 0) throw new CommandFailure(`the executable for ${platform} could not be built`)
+  if ((await child.exited) !== 0)
+    throw new CommandFailure(`the executable for ${platform} could not be built`)
   chmodSync(outfile, 0o755)
 }

@@ -22,7 +22,12 @@ export async function makeManifest(release: Release): Promise<void> {
   const files: Manifest['files'] = []
   for (const name of filesBelow(out)) {
     const file = join(out, name)
-    files.push({ name, size: sizeOf(file), sha256: await sha256Of(file), platform: platforms.get(name) ?? null })
+    files.push({
+      name,
+      size: sizeOf(file),
+      sha256: await sha256Of(file),
+      platform: platforms.get(name) ?? null,
+    })
   }
   const manifest: Manifest = { version, publishedAt, commit, notes, publicKey, files }
   writeFileSync(join(out, MANIFEST), `${JSON.stringify(manifest, null, 2)}\n`)

@@ -9,9 +9,7 @@ Prints the version of this executable. --json: an object with "version" and "pub
 its release was signed with; null in what is no release.`,
   run(args, io) {
     const { values } = parseFlags({ args, options: { json: { type: 'boolean', default: false } } })
-    const text = values.json
-      ? printableJson({ version: VERSION, publicKey: PUBLIC_KEY })
-      : `svc ${VERSION}`
+    const text = values.json ? printableJson({ version: VERSION, publicKey: PUBLIC_KEY }) : `svc ${VERSION}`
     io.stdout.write(`${text}\n`)
     return EXIT.ok
   },

@@ -41,7 +41,10 @@ function run(path) {
 }
 
 function complain() {
-  if (wanted === undefined) fail(`there is no executable for ${platform}. ${others()}\nOn one of them, type:\n  npx ${name}@${version} help`)
+  if (wanted === undefined)
+    fail(
+      `there is no executable for ${platform}. ${others()}\nOn one of them, type:\n  npx ${name}@${version} help`,
+    )
   if (isMusl())
     fail(
       `there is no executable for ${platform} with musl, only with glibc. ${others()}\nIn a container, take an image with glibc:\n  FROM node:22-slim`,
