@@ -17,6 +17,10 @@ case "$1" in
   die) kill -"$2" $$ ;;
   wait) for name in INT TERM HUP; do trap "echo $name; exit 7" $name; done
         echo waiting; while :; do sleep 0.02; done ;;
+  count) exec node -e '
+    let told = 0
+    process.on("SIGINT", () => told++ || setTimeout(() => process.exit(console.log("told", told)), 300))
+    setInterval(() => console.log("waiting"), 20)' ;;
 esac
 `
 
@@ -101,6 +105,24 @@ describe('the executable gets and gives what the wrapper does', () => {
     await reading
     expect(output).toBe(`waiting\n${signal.slice(3)}\n`)
   })
+})
+
+test('Ctrl-C at a terminal reaches the executable once', async () => {
+  let output = ''
+  const child = Bun.spawn([binOf(home), 'count'], {
+    cwd: home.folder,
+    env: home.env,
+    terminal: {
+      data(_terminal, bytes) {
+        output += new TextDecoder().decode(bytes)
+      },
+    },
+  })
+  await until('the executable', () => output.includes('waiting'))
+  child.terminal?.write('\x03')
+  expect(await child.exited).toBe(0)
+  await until('its last line', () => output.includes('told'))
+  expect(output).toContain('told 1\r\n')
 })
 
 describe('where there is no executable it is said what to do', () => {

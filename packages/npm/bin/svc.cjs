@@ -27,17 +27,30 @@ function findExecutable() {
 
 /** Arguments, environment, folder and streams are its own. Ends as it ends. */
 function run(path) {
-  const child = spawn(path, process.argv.slice(2), { stdio: 'inherit' })
-  // Ctrl-C: the terminal tells both, and to be told twice is to end at once.
-  const isTold = { SIGINT: isatty(0) }
+  let child
+  const tell = (signal) => child.kill(signal)
+  // Before it runs, so that no signal finds nobody. Ctrl-C at a terminal reaches both, and to be told twice is to end at once.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
-    process.on(signal, () => isTold[signal] || child.kill(signal))
+    process.on(signal, signal === 'SIGINT' && isatty(0) ? () => {} : tell)
+  child = spawn(path, process.argv.slice(2), { stdio: 'inherit' })
+  if (process.env.npm_lifecycle_event !== undefined) endWithParent(tell)
   child.on('error', (error) => {
     // What is there and yet not found has a loader that is not there.
     if (error.code === 'ENOENT') complain()
     else fail(`${path} cannot be run: ${error.message}`)
   })
   child.on('exit', (code, signal) => process.exit(code ?? 128 + constants.signals[signal]))
+}
+
+/** Who ends npx ends the shell that it put between, and the shell tells nobody: the server would stay behind. */
+function endWithParent(tell) {
+  const parent = process.ppid
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return
+    clearInterval(timer)
+    tell('SIGTERM')
+  }, 100)
+  timer.unref()
 }
 
 function complain() {

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -18,8 +18,8 @@ export const makingRelease = (out: string): string[] => [
 ]
 
 /**
- * The folder of a release for linux-x64: the one that `npm test` made, else one that is made once for this process and
- * removed with it.
+ * The folder of a release for linux-x64: the one that `npm test` made, else one that is made once for this process. That stays
+ * until the next process makes one, as no test knows that it is the last.
  */
 export function madeRelease(): string {
   made ??= process.env['SVC_TEST_RELEASE'] ?? make()
@@ -28,11 +28,27 @@ export function madeRelease(): string {
 let made: string | undefined
 
 function make(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'svc-made-release-'))
-  process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
-  const out = join(folder, 'release')
+  removeFormer()
+  const out = join(tmpdir(), `${PREFIX}${process.pid}`)
   const command = [process.execPath, ...makingRelease(out), '--only', 'linux-x64']
   const { exitCode, stderr } = Bun.spawnSync(command, { cwd: root, stderr: 'pipe' })
   if (exitCode !== 0) throw new Error(`the release ended with ${exitCode}: ${stderr}`)
   return out
+}
+
+const PREFIX = 'svc-made-release-'
+
+function removeFormer(): void {
+  for (const name of readdirSync(tmpdir())) {
+    const pid = name.startsWith(PREFIX) ? Number(name.slice(PREFIX.length)) : process.pid
+    if (pid !== process.pid && !isRunning(pid)) rmSync(join(tmpdir(), name), { recursive: true, force: true })
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
 }
