@@ -39,6 +39,7 @@ const steps: Step[][] =
             run: () => command(['node_modules/.bin/biome', 'check', '--error-on-warnings', '.']),
           },
           EXECUTABLE,
+          { name: 'release', run: makeRelease },
         ],
         [{ name: 'release', run: makeRelease }],
         [{ name: 'tests', run: () => unitTests([]) }],
