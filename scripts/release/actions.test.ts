@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { parse } from 'yaml'
 import { createOperatorKey } from '../../src/modules/api-keys/service.ts'
+import { seedDeployment } from '../../src/testing/seed.ts'
 import { listening, testApp } from '../../src/testing/test-app.ts'
 import { makeActions } from './actions.ts'
 import { actionRun } from './testing/action-run.ts'
@@ -39,9 +40,8 @@ test.each(ACTIONS)('%s refers to nothing outside of its folder but what Node has
   const folder = folderOf(action)
   for (const path of filesBelow(folder).filter((path) => path.endsWith('.mjs'))) {
     const text = read(action, path)
-    const imported = [...text.matchAll(/^(?:import|export)\b[^'"]*?\bfrom '([^']+)'|\bimport\('([^']+)'\)/gm)]
-    for (const [, from, inComment] of imported) {
-      const name = from ?? inComment ?? ''
+    // Those in comments are of types alone.
+    for (const [, name = ''] of text.matchAll(/^(?:import|export)\b[^'"]*?\bfrom '([^']+)'/gm)) {
       if (name.startsWith('node:')) continue
       const target = relative(folder, join(folder, dirname(path), name))
       expect([path, name, target.startsWith('..')]).toEqual([path, name, false])
@@ -57,14 +57,20 @@ test('the rules action installs the version of the release unless told otherwise
   expect(read('upload', 'README.md')).toContain(`uses: ${OTHER_NAMES.actions.upload}@v1`)
 })
 
-test('upload publishes with Node alone on the PATH', async () => {
+test('upload publishes to a server with Node alone on the PATH', async () => {
   const app = await testApp()
+  await seedDeployment(app, {
+    owner: 'acme',
+    repo: 'book',
+    sha: 'b'.repeat(40),
+    files: { 'index.html': 'hi' },
+  })
   const server = listening(app)
   const runner = actionRun(folderOf('upload'), [])
   writeFileSync(join(runner.workspace, 'index.html'), '<title>Published by the action</title>')
   const { code, outputs } = await runner.run({
     'api-url': server.url.origin,
-    'api-key': createOperatorKey(app.ctx, { name: 'ci' }),
+    'api-key': createOperatorKey(app.ctx, { name: 'ci', repository: null }),
     files: '**',
     'commit-sha': 'a'.repeat(40),
     alias: 'production',

@@ -61,7 +61,10 @@ async function installInto(folder, { wrapper, spec, env }) {
   try {
     // Without it npm would look for a project in the folders above.
     writeFileSync(join(beside, 'package.json'), '{ "private": true }\n')
-    const installed = await run(npm.command, [...npm.before, ...installArgs(beside, spec)], { cwd: beside, env })
+    const installed = await run(npm.command, [...npm.before, ...installArgs(beside, spec)], {
+      cwd: beside,
+      env,
+    })
     if (installed.code !== 0) throw failed(spec, installed)
     // npm takes it as it is when the executable, an optional package, could not be had. Such a folder is not kept.
     const tried = await run(process.execPath, [join(beside, wrapper), 'version'], { cwd: beside, env })
