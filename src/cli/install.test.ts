@@ -1,16 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { configFlags } from '../config/config.ts'
 import { isSecret } from './install/options.ts'
 import { EXECUTABLE, UNIT_FILE } from './install/paths.ts'
@@ -402,54 +392,5 @@ describe('the unit', () => {
     expect((await installBelow('--port', '80', '--backup-dir', '/var/lib/svc/backups')).code).toBe(0)
     expect(machine.text(UNIT_FILE)).not.toMatch(/^ReadWritePaths/m)
     expect(machine.text(UNIT_FILE)).toContain('\nAmbientCapabilities=CAP_NET_BIND_SERVICE\n')
-  })
-})
-
-describe('links', () => {
-  test.each([ENV, UNIT_FILE, EXECUTABLE])('in the place of %s are not followed', async (path) => {
-    const outside = join(dirname(machine.root), 'outside')
-    writeFileSync(outside, 'PORT=1\n', { mode: 0o644 })
-    mkdirSync(dirname(join(machine.root, path)), { recursive: true })
-    symlinkSync(outside, join(machine.root, path))
-    const { code, err } = await installBelow('--port', '80', '--force')
-    expect([code, err]).toEqual([1, expect.stringContaining(`${path} is a link`)])
-    expect(readFileSync(outside, 'utf8')).toBe('PORT=1\n')
-    expect(existsSync(join(machine.root, '/var/lib/svc'))).toBe(false)
-  })
-
-  test('of root lead where they lead on that machine, and not out of its folder', async () => {
-    const outside = mkdtempSync(join(tmpdir(), 'svc-outside-'))
-    mkdirSync(join(machine.root, 'usr'))
-    symlinkSync(`../../../../../..${outside}`, join(machine.root, 'usr/local'))
-    symlinkSync(outside, join(machine.root, 'etc'))
-    expect((await installBelow()).code).toBe(0)
-    expect(existsSync(join(outside, 'svc.env')) || existsSync(join(outside, 'bin'))).toBe(false)
-    expect(existsSync(join(machine.root, outside, 'bin/svc'))).toBe(true)
-    rmSync(outside, { recursive: true })
-  })
-
-  test('that anybody could have placed are not followed', async () => {
-    mkdirSync(join(machine.root, 'usr/elsewhere'), { recursive: true })
-    symlinkSync('elsewhere', join(machine.root, 'usr/local'))
-    chmodSync(join(machine.root, 'usr'), 0o777)
-    const { code, err } = await installBelow()
-    expect([code, err]).toEqual([
-      1,
-      expect.stringContaining('/usr/local is a link that another user could have placed'),
-    ])
-    expect(existsSync(join(machine.root, 'usr/elsewhere/bin'))).toBe(false)
-  })
-
-  test('in a circle', async () => {
-    symlinkSync('usr', join(machine.root, 'usr'))
-    expect(await installBelow()).toMatchObject({ code: 1, err: expect.stringContaining('in a circle') })
-  })
-
-  test('a folder in the place of a file, a file in the place of a folder', async () => {
-    mkdirSync(join(machine.root, ENV), { recursive: true })
-    expect(await installBelow()).toMatchObject({ code: 1, err: expect.stringContaining(`${ENV} is no file`) })
-    rmSync(join(machine.root, 'etc'), { recursive: true })
-    machine.put('/usr', 'a file')
-    expect(await installBelow()).toMatchObject({ code: 1, err: expect.stringContaining('ENOTDIR') })
   })
 })

@@ -35,5 +35,5 @@ export function findOwnUnit({ root }: Machine): PlainFile | undefined {
 
 const changedByHand = (root: string, otherwise: string): CommandFailure =>
   new CommandFailure(
-    `${join(root, UNIT_FILE)} was changed by hand, or not written by svc install; nothing was changed. Changes of your own belong into systemctl edit svc; ${otherwise}`,
+    `${join(root, UNIT_FILE)} was changed by hand, or not written by svc install; nothing was changed. Changes of your own go into systemctl edit svc; ${otherwise}`,
   )
