@@ -59,7 +59,7 @@ test('links that anybody could have placed are not followed', async () => {
 
 test('links in a circle', async () => {
   symlinkSync('usr', join(machine.root, 'usr'))
-  expect(await installBelow()).toMatchObject({ code: 1, err: expect.stringContaining('links in a circle') })
+  expect(await installBelow()).toMatchObject({ code: 1, err: expect.stringContaining('leads in a circle') })
 })
 
 test('a folder in the place of a file, a file in the place of a folder', async () => {
