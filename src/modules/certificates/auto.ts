@@ -2,11 +2,17 @@ import type { Context } from '../../context.ts'
 import { MINUTE_MS } from '../../domain/durations.ts'
 import { AppError, messageOf } from '../../domain/errors.ts'
 import type { Issued } from '../../platform/acme/order.ts'
-import type { Certificate, CertificateState, Certificates } from '../../platform/certificates.ts'
+import type {
+  Certificate,
+  CertificateState,
+  Certificates,
+  ListedCertificate,
+  WildcardState,
+} from '../../platform/certificates.ts'
 import type { CertObjects } from '../../platform/object-store/cert-objects.ts'
 import { fractionOf } from '../../platform/random.ts'
 import { Authority } from './authority.ts'
-import { type Entry, newEntry, stateOfEntry } from './host-entry.ts'
+import { type Entry, listOf, newEntry, stateOfEntry } from './host-entry.ts'
 import { asAskedAt, emptyRecord, FRESH, forgetAhead, type HostRecord, refuseTooSoon } from './host-record.ts'
 import { isAliasHost, publicAliasHosts, type WantedHost, wantedHosts, whyNone } from './hosts.ts'
 import { NewHostLimit } from './new-host-limit.ts'
@@ -142,6 +148,16 @@ class Auto implements AutoCertificates {
   takeVisited(): string[] {
     return []
   }
+
+  list(): ListedCertificate[] {
+    return listOf(this.#entries.values(), this.#ctx.now())
+  }
+
+  wildcard(): WildcardState | null {
+    return null
+  }
+
+  async retryWildcard(): Promise<void> {}
 
   async stop(): Promise<void> {
     clearInterval(this.#timer)
