@@ -21,28 +21,40 @@ const only = args.map((arg) => LONG_RUNS[arg] ?? arg)
 type Count = { passed: number; failed: number }
 type Step = { name: string; run: () => Promise<Count> }
 
-const steps: Step[] =
+const EXECUTABLE: Step = { name: 'executable', run: build }
+/** One after the other; those of a line at once. */
+const steps: Step[][] =
   only.length > 0
-    ? [...(isLong ? [{ name: 'executable', run: build }] : []), { name: 'tests', run: () => unitTests(only) }]
+    ? [isLong ? [EXECUTABLE] : [], [{ name: 'tests', run: () => unitTests(only) }]]
     : [
-        ...['tsconfig.json', 'scripts/tsconfig.node.json', 'ui/tsconfig.browser.json'].map((project) => ({
-          name: `types of ${project}`,
-          run: () => command(['node_modules/.bin/tsc', '-p', project]),
-        })),
-        {
-          name: 'lint',
-          run: () => command(['node_modules/.bin/biome', 'check', '--error-on-warnings', '.']),
-        },
-        { name: 'executable', run: build },
-        { name: 'tests', run: () => unitTests([]) },
-        { name: 'browser', run: browserTests },
+        [
+          ...['tsconfig.json', 'scripts/tsconfig.node.json', 'ui/tsconfig.browser.json'].map((project) => ({
+            name: `types of ${project}`,
+            run: () => command(['node_modules/.bin/tsc', '-p', project]),
+          })),
+          {
+            name: 'lint',
+            run: () => command(['node_modules/.bin/biome', 'check', '--error-on-warnings', '.']),
+          },
+          EXECUTABLE,
+        ],
+        [{ name: 'tests', run: () => unitTests([]) }],
+        [{ name: 'browser', run: browserTests }],
       ]
 
 let isBuilt = false
 const durations: { file: string; ms: number }[] = []
 const total: Count = { passed: 0, failed: 0 }
 const failures: string[] = []
-for (const { name, run } of steps) {
+for (const together of steps) await Promise.all(together.map(take))
+for (const { file, ms } of durations.sort((a, b) => b.ms - a.ms).slice(0, SLOWEST))
+  console.log(`slow: ${file} ${Math.round(ms / 1000)} s`)
+// Once more at the end: who reads a long output reads its last lines.
+for (const failure of failures) console.log(failure)
+console.log(`${total.passed} passed, ${total.failed} failed`)
+process.exit(total.failed === 0 ? 0 : 1)
+
+async function take({ name, run }: Step): Promise<void> {
   const startedAt = performance.now()
   const { passed, failed } = await run()
   total.passed += passed
@@ -51,12 +63,6 @@ for (const { name, run } of steps) {
     `${name}: ${passed} passed, ${failed} failed (${Math.round((performance.now() - startedAt) / 1000)} s)`,
   )
 }
-for (const { file, ms } of durations.sort((a, b) => b.ms - a.ms).slice(0, SLOWEST))
-  console.log(`slow: ${file} ${Math.round(ms / 1000)} s`)
-// Once more at the end: who reads a long output reads its last lines.
-for (const failure of failures) console.log(failure)
-console.log(`${total.passed} passed, ${total.failed} failed`)
-process.exit(total.failed === 0 ? 0 : 1)
 
 /** One check: it passes when the command ends with 0. */
 async function command(argv: string[]): Promise<Count> {
