@@ -5,7 +5,7 @@ import { accountStep } from './install/account.ts'
 import { executableStep } from './install/executable.ts'
 import { folderStep, homeStep } from './install/folders.ts'
 import { firstVisit, waitUntilWell } from './install/healthy.ts'
-import { type Host, type Machine, machineOf, thisHost } from './install/machine.ts'
+import { type Host, type Machine, machineOf, requireSystemd, thisHost } from './install/machine.ts'
 import { oneAtATime } from './install/one-at-a-time.ts'
 import { type InstallOptions, installOptions } from './install/options.ts'
 import { ENV_FILE, EXECUTABLE, HOME, UNIT, UNIT_FILE, USER } from './install/paths.ts'
@@ -41,7 +41,8 @@ export function installOn(host: () => Host): Command {
     usage: USAGE,
     async run(args, io) {
       const options = installOptions(args)
-      const machine = await machineOf(host(), { io, name: 'install', args, root: options.root })
+      const machine = machineOf(host(), { io, name: 'install', args, root: options.root })
+      if (machine.run !== null) await requireSystemd(machine.run)
       const work = () => install(machine, options, io)
       if (!options.isDryRun) mkdirSync(machine.root, { recursive: true })
       await (options.isDryRun ? work() : oneAtATime(machine.root, io, work))
