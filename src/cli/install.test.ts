@@ -6,7 +6,7 @@ import { isSecret } from './install/options.ts'
 import { EXECUTABLE, UNIT_FILE } from './install/paths.ts'
 import { isAsWritten } from './install/unit.ts'
 import { SERVICE_UID, type TestMachine, testMachine } from './testing/install-fixture.ts'
-import { VERSION } from './version.ts'
+import { VERSION } from '../release-info.ts'
 
 const ENV = '/etc/svc.env'
 

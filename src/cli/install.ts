@@ -14,7 +14,7 @@ import { foldersOf, settingsOfService } from './install/settings.ts'
 import { lineOf, type Result, type Step, take } from './install/step.ts'
 import { unitOf } from './install/unit.ts'
 import { unitStep } from './install/unit-step.ts'
-import { VERSION } from './version.ts'
+import { VERSION } from '../release-info.ts'
 
 const USAGE = `usage: svc install [--root DIR] [--dry-run] [--no-start] [--force] [--json] [flags of svc serve]
 

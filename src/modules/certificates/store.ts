@@ -5,7 +5,7 @@ import { CertFolder } from '../../platform/cert-folder.ts'
 import type { Log } from '../../platform/log.ts'
 import type { CertObjects } from '../../platform/object-store/cert-objects.ts'
 import type { SecretBox } from '../../platform/secret-box.ts'
-import type { HostRecord } from './host-record.ts'
+import { emptyRecord, type HostRecord } from './host-record.ts'
 import { NotSharedError } from './not-shared-error.ts'
 
 export type Account = { directory: string; key: KeyObject; url: string | null }
@@ -33,11 +33,12 @@ export class CertificateStore {
   readHosts(log: Log): HostRecord[] {
     return this.#read('host-', log, (stored) => {
       const { keySealed, certPem, notBefore, expiresAt, issuer, ...record } = stored as StoredHost
-      if (keySealed === null || certPem === null) return { ...record, certificate: null }
+      const known = { ...emptyRecord(record.host), ...record }
+      if (keySealed === null || certPem === null) return known
       const keyPem = this.#secrets.open(keySealed, hostContext(record.host))
       if (!new X509Certificate(certPem).checkPrivateKey(createPrivateKey(keyPem)))
         throw new Error('The key belongs to another certificate')
-      return { ...record, certificate: { certPem, keyPem, notBefore, expiresAt, directory: issuer } }
+      return { ...known, certificate: { certPem, keyPem, notBefore, expiresAt, directory: issuer } }
     })
   }
 
