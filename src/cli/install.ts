@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import type { Config } from '../config/config.ts'
+import { VERSION } from '../release-info.ts'
 import { type Command, EXIT, type Io, printable, printableJson } from './command.ts'
 import { accountStep } from './install/account.ts'
 import { executableStep } from './install/executable.ts'
@@ -14,7 +15,6 @@ import { foldersOf, settingsOfService } from './install/settings.ts'
 import { lineOf, type Result, type Step, take } from './install/step.ts'
 import { unitOf } from './install/unit.ts'
 import { unitStep } from './install/unit-step.ts'
-import { VERSION } from '../release-info.ts'
 
 const USAGE = `usage: svc install [--root DIR] [--dry-run] [--no-start] [--force] [--json] [flags of svc serve]
 
