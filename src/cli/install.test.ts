@@ -2,11 +2,11 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { configFlags } from '../config/config.ts'
+import { VERSION } from '../release-info.ts'
 import { isSecret } from './install/options.ts'
 import { EXECUTABLE, UNIT_FILE } from './install/paths.ts'
 import { isAsWritten } from './install/unit.ts'
 import { SERVICE_UID, type TestMachine, testMachine } from './testing/install-fixture.ts'
-import { VERSION } from '../release-info.ts'
 
 const ENV = '/etc/svc.env'
 
@@ -14,10 +14,10 @@ let machine: TestMachine
 /** The server that systemd would have started. */
 let server: Bun.Server<undefined>
 let health = { status: 'ok' }
-let hasAdminUser = false
+let hasAdminUser = true
 beforeEach(() => {
   health = { status: 'ok' }
-  hasAdminUser = false
+  hasAdminUser = true
   machine = testMachine()
   server = Bun.serve({
     hostname: '127.0.0.1',
@@ -41,6 +41,7 @@ const statesOf = (out: string): Record<string, string> =>
 
 describe('on a machine with systemd', () => {
   test('makes all of it, starts it, and prints the set-up link', async () => {
+    hasAdminUser = false
     machine.says(
       'log',
       'svc serves http://localhost\nSet up the first admin: http://localhost/setup?token=a%2Bb\n',
@@ -66,7 +67,6 @@ describe('on a machine with systemd', () => {
   })
 
   test('a second run changes no byte and calls nothing', async () => {
-    hasAdminUser = true
     await installHere()
     const [before] = [machine.tree(), machine.calls()]
     const { code, out } = await installHere('--json')
@@ -116,6 +116,7 @@ describe('on a machine with systemd', () => {
   })
 
   test('with --json the link does not stand in the way', async () => {
+    hasAdminUser = false
     machine.says('log', 'http://localhost/setup?token=x\n')
     const { out, err } = await installHere('--json')
     expect(Object.keys(statesOf(out))).toEqual([

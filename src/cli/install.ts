@@ -1,11 +1,12 @@
 import { mkdirSync } from 'node:fs'
 import type { Config } from '../config/config.ts'
+import { VERSION } from '../release-info.ts'
 import { type Command, EXIT, type Io, printable, printableJson } from './command.ts'
 import { accountStep } from './install/account.ts'
 import { executableStep } from './install/executable.ts'
 import { folderStep, homeStep } from './install/folders.ts'
 import { firstVisit, waitUntilWell } from './install/healthy.ts'
-import { type Host, type Machine, machineOf, thisHost } from './install/machine.ts'
+import { type Host, type Machine, machineOf, requireSystemd, thisHost } from './install/machine.ts'
 import { oneAtATime } from './install/one-at-a-time.ts'
 import { type InstallOptions, installOptions } from './install/options.ts'
 import { ENV_FILE, EXECUTABLE, HOME, UNIT, UNIT_FILE, USER } from './install/paths.ts'
@@ -14,7 +15,6 @@ import { foldersOf, settingsOfService } from './install/settings.ts'
 import { lineOf, type Result, type Step, take } from './install/step.ts'
 import { unitOf } from './install/unit.ts'
 import { unitStep } from './install/unit-step.ts'
-import { VERSION } from '../release-info.ts'
 
 const USAGE = `usage: svc install [--root DIR] [--dry-run] [--no-start] [--force] [--json] [flags of svc serve]
 
@@ -41,7 +41,8 @@ export function installOn(host: () => Host): Command {
     usage: USAGE,
     async run(args, io) {
       const options = installOptions(args)
-      const machine = await machineOf(host(), { io, name: 'install', args, root: options.root })
+      const machine = machineOf(host(), { io, name: 'install', args, root: options.root })
+      if (machine.run !== null) await requireSystemd(machine.run)
       const work = () => install(machine, options, io)
       if (!options.isDryRun) mkdirSync(machine.root, { recursive: true })
       await (options.isDryRun ? work() : oneAtATime(machine.root, io, work))

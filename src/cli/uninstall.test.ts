@@ -162,6 +162,8 @@ test('needs root and systemd', async () => {
     err: expect.stringContaining('sudo '),
   })
   machine.says('system', 'offline')
-  expect((await uninstall()).code).toBe(1)
+  expect(await uninstall()).toMatchObject({ code: 1, err: expect.stringContaining('systemd does not run') })
   expect(isThere(UNIT_FILE)).toBe(true)
+  await uninstall('--root', machine.root)
+  expect(await uninstall()).toMatchObject({ code: 0, out: expect.stringContaining('Nothing is installed.') })
 })

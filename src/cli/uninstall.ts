@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { type Command, EXIT, type Io, parseFlags, printable, printableJson, UsageError } from './command.ts'
 import { accountRemoval } from './install/account.ts'
-import { type Host, type Machine, machineOf, thisHost } from './install/machine.ts'
+import { type Host, type Machine, machineOf, requireSystemd, thisHost } from './install/machine.ts'
 import { oneAtATime } from './install/one-at-a-time.ts'
 import { rootIn } from './install/options.ts'
 import { ENV_FILE, EXECUTABLE, UNIT_FILE, USER } from './install/paths.ts'
@@ -42,7 +42,7 @@ export function uninstallOn(host: () => Host): Command {
         },
       })
       const root = rootIn(values.root)
-      const machine = await machineOf(host(), { io, name: 'uninstall', args, root })
+      const machine = machineOf(host(), { io, name: 'uninstall', args, root })
       const options = { isDryRun: values['dry-run'], isJson: values.json, purge: values.purge }
       const work = () => uninstall(machine, options, io)
       await (options.isDryRun ? work() : oneAtATime(machine.root, io, work))
@@ -54,7 +54,7 @@ export function uninstallOn(host: () => Host): Command {
 async function uninstall(machine: Machine, { isDryRun, isJson, purge }: Options, io: Io): Promise<void> {
   const dataDir = dataDirOf(machine)
   if (purge !== undefined) requireNamed(machine, dataDir, purge)
-  const service = serviceRemoval(machine)
+  const service = await serviceRemoval(machine)
   const rest = purge === undefined ? whatStays(machine, dataDir) : whatElseGoes(machine, dataDir)
   const isInstalled = [...service, ...(purge === undefined ? [] : rest)].some(({ isDone }) => !isDone)
   const results: Result[] = []
@@ -75,9 +75,10 @@ function requireNamed({ root }: Machine, dataDir: string, given: string): void {
 }
 
 /** The unit goes last, so that a run that was ended half-way is finished by the next. */
-function serviceRemoval(machine: Machine): Step[] {
+async function serviceRemoval(machine: Machine): Promise<Step[]> {
   const { run } = machine
   const hasUnit = findOwnUnit(machine) !== undefined
+  if (run !== null && hasUnit) await requireSystemd(run)
   return [
     ...(run !== null && hasUnit ? stopSteps(machine, run) : []),
     fileRemoval(machine, 'executable', EXECUTABLE),

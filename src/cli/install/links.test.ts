@@ -1,17 +1,19 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import {
   chmodSync,
+  chownSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { type TestMachine, testMachine } from '../testing/install-fixture.ts'
+import { SERVICE_UID, type TestMachine, testMachine } from '../testing/install-fixture.ts'
 import { ENV_FILE, EXECUTABLE, UNIT_FILE } from './paths.ts'
 
 /** What root writes must not land where a link of somebody else leads. */
@@ -60,6 +62,18 @@ test('links that anybody could have placed are not followed', async () => {
 test('links in a circle', async () => {
   symlinkSync('usr', join(machine.root, 'usr'))
   expect(await installBelow()).toMatchObject({ code: 1, err: expect.stringContaining('leads in a circle') })
+})
+
+test('a file of another user is written anew, since its owner could change it', async () => {
+  await installBelow()
+  const isOther = SERVICE_UID !== process.getuid?.()
+  for (const path of [EXECUTABLE, ENV_FILE, UNIT_FILE]) {
+    chownSync(join(machine.root, path), SERVICE_UID, SERVICE_UID)
+    const { out } = await installBelow('--json')
+    const states = JSON.parse(out).steps.filter((step: { path: string }) => step.path.endsWith(path))
+    expect(states).toMatchObject([{ state: isOther ? 'done' : 'present' }])
+    expect(statSync(join(machine.root, path)).uid).toBe(process.getuid?.() ?? -1)
+  }
 })
 
 test('a folder in the place of a file, a file in the place of a folder', async () => {

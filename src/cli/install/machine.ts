@@ -35,7 +35,7 @@ export type Machine = {
 type Asked = { io: Io; name: string; args: readonly string[]; root: string | undefined }
 
 /** Throws where this command can do nothing. contract 19.3. */
-export async function machineOf(host: Host, { io, name, args, root }: Asked): Promise<Machine> {
+export function machineOf(host: Host, { io, name, args, root }: Asked): Machine {
   const { executable } = host
   if (!host.isLinux) throw new CommandFailure('this is for Linux with systemd')
   if (executable === null)
@@ -47,9 +47,7 @@ export async function machineOf(host: Host, { io, name, args, root }: Asked): Pr
     const line = ['sudo', executable.path, name, ...args].map(shellWord).join(' ')
     throw new CommandFailure(`only root may do this: ${line}`)
   }
-  const run = programsOf(io.env)
-  await requireSystemd(run)
-  return { root: host.root, run, executable }
+  return { root: host.root, run: programsOf(io.env), executable }
 }
 
 const MANAGED = {
@@ -58,10 +56,11 @@ const MANAGED = {
     'this svc belongs to its image: give settings to docker run, and pull another image in place of this command',
 } as const
 
-async function requireSystemd(run: Run): Promise<void> {
+/** Throws where no systemd is running. */
+export async function requireSystemd(run: Run): Promise<void> {
   const state = (await run('systemctl', 'is-system-running'))?.text.trim()
   if (state === undefined || state === 'offline')
     throw new CommandFailure(
-      'systemd does not run on this machine, so there is nothing that could start svc: run svc serve, or write the files into a folder with --root DIR',
+      'systemd does not run on this machine, so there is no service to set up or to stop: run svc serve, or name a folder with --root DIR',
     )
 }

@@ -130,7 +130,8 @@ function targetOf(folder: OpenFolder, name: string, link: Stats, links: number):
   return readlinkSync(folder.at(name))
 }
 
-const isOurs = ({ uid }: Stats): boolean => uid === 0 || uid === process.geteuid?.()
+/** It belongs to root or to this user. */
+export const isOurs = ({ uid }: Stats): boolean => uid === 0 || uid === process.geteuid?.()
 
 /** Without the sticky bit, anybody may replace what lies in a folder that all may write to. */
 const isOpenToAll = ({ mode }: Stats): boolean => (mode & 0o002) !== 0 && (mode & 0o1000) === 0

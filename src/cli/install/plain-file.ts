@@ -14,12 +14,15 @@ import {
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { CommandFailure } from '../command.ts'
-import { inFolder, type OpenFolder } from './open-folder.ts'
+import { inFolder, isOurs, type OpenFolder } from './open-folder.ts'
 
 /** What is read whole. */
 const MAX_BYTES = 1024 * 1024
 
-export type PlainFile = { bytes: Buffer; mode: number }
+/** `mode`: undefined for a file of another user, who could change it at any time. */
+type Facts = { mode: number | undefined; size: number; dev: number; ino: number }
+
+export type PlainFile = { bytes: Buffer; mode: number | undefined }
 
 /** What `path` below `root` holds; undefined if nothing is there. Throws for a link, and whatever else is no file. */
 export const readPlainFile = (root: string, path: string): PlainFile | undefined =>
@@ -32,7 +35,7 @@ export const readPlainFile = (root: string, path: string): PlainFile | undefined
 export function withPlainFile<T>(
   root: string,
   path: string,
-  work: (file: number, facts: { mode: number; size: number; dev: number; ino: number }) => T,
+  work: (file: number, facts: Facts) => T,
 ): T | undefined {
   const shown = join(root, path)
   return inFolder(root, dirname(path), { makes: false }, (folder) => {
@@ -46,8 +49,9 @@ export function withPlainFile<T>(
     const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
     const file = openSync(folder.at(basename(path)), O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
     try {
-      const { mode, size, dev, ino } = fstatSync(file)
-      return work(file, { mode: mode & 0o7777, size, dev, ino })
+      const facts = fstatSync(file)
+      const { size, dev, ino } = facts
+      return work(file, { mode: isOurs(facts) ? facts.mode & 0o7777 : undefined, size, dev, ino })
     } finally {
       closeSync(file)
     }
