@@ -118,6 +118,8 @@ describe('npm run release refuses before it builds', () => {
     [[], { SVC_RELEASE_KEY: 'sesame' }, 1, 'SVC_RELEASE_KEY must be an Ed25519 private key'],
     [['--out', 'scripts'], {}, 1, 'is neither empty nor a release'],
     [['--out', 'package.json'], {}, 1, 'is no folder'],
+    [['--out', 'package.json/release'], {}, 1, 'ENOTDIR'],
+    [['--out', ''], {}, 1, 'is neither empty nor a release'],
   ])('%j', (args, env, exitCode, reason) => {
     const refused = release(args, env)
     expect(refused).toEqual({ exitCode, stderr: expect.stringContaining(reason) })
