@@ -28,7 +28,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['migrations', 'docs'],
   ['src/platform'],
   ['src/config'],
-  ['src/domain'],
+  ['src/domain', 'src/release-info.ts'],
   ['scripts/actions'],
 ]
 const NAMED = ['ui/samples', 'ui/frame', 'ui/components', 'ui/auth-dialog', 'ui/assets', 'ui/islands']
