@@ -139,33 +139,31 @@ install_svc() {
     [ -n "$version" ] || die "$index names no release; name a version by --version"
   }
 
-  # Takes the file $1 of the release into the work folder; of more than $2 bytes it keeps only these.
+  # Takes the file $1 of the release, of at most $2 bytes, into the work folder.
   fetch() {
-    : >"$work/$1"
-    {
-      read_source "$from/$1" || { : >"$work/failed"; } 2>/dev/null
-    } | head -c "$2" >"$work/$1" &
+    read_source "$from/$1" >"$work/$1" &
     fetching=$!
-    watch_growth "$work/$1" || die "$from/$1 comes slower than $least_bytes bytes in $stall_seconds seconds, so it was given up"
-    wait "$fetching" || die "$work cannot be written; is the disk full?"
+    watch_growth "$work/$1" "$2" || die "$from/$1 was given up: $reason"
+    wait "$fetching" || die "$from/$1 could not be read (or $work not be written)"
     fetching=''
-    [ ! -e "$work/failed" ] || die "$from/$1 could not be read"
   }
 
+  # Becomes the program that reads, so that this can be ended.
   read_source() {
     case $1 in
       https://*) ask "$1" '=https' ;;
       http://*) ask "$1" '=http,https' ;;
-      *) cat "$1" ;;
+      *) exec cat "$1" ;;
     esac
   }
 
   # Follows to https alone; wget, which cannot tell, follows nowhere.
   ask() {
     if has curl; then
-      curl --fail --silent --show-error --location --max-redirs 5 --proto "$2" --proto-redir '=https' --connect-timeout 20 "$1"
+      exec curl --fail --silent --show-error --location --max-redirs 5 --proto "$2" --proto-redir '=https' \
+        --no-buffer --connect-timeout 20 "$1"
     else
-      wget --quiet --tries=1 --timeout=20 --max-redirect=0 --output-document=- "$1"
+      exec wget --quiet --tries=1 --timeout=20 --max-redirect=0 --output-document=- "$1"
     fi
   }
 
@@ -173,10 +171,13 @@ install_svc() {
     size=0 since=$(date +%s) pause=0.02
     while kill -0 "$fetching" 2>/dev/null; do
       sleep "$pause" 2>/dev/null || sleep 1
-      pause=0.2
-      now=$(date +%s)
+      pause=0.2 is_now=$(wc -c <"$1") now=$(date +%s)
+      if [ "$is_now" -gt "$2" ]; then
+        reason="it is larger than $2 bytes"
+        return 1
+      fi
       if [ $((now - since)) -ge "$stall_seconds" ]; then
-        is_now=$(wc -c <"$1")
+        reason="it comes slower than $least_bytes bytes in $stall_seconds seconds"
         if [ $((is_now - size)) -lt "$least_bytes" ] && kill "$fetching" 2>/dev/null; then return 1; fi
         size=$is_now since=$now
       fi

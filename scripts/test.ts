@@ -92,6 +92,8 @@ async function makeRelease(): Promise<Count> {
 async function unitTests(patterns: string[]): Promise<Count> {
   // Differences are applied by the program that people have.
   if (Bun.which('patch') === null) await install(['patch'], 'Install patch.')
+  // It reads the unit that svc install writes.
+  if (Bun.which('systemd-analyze') === null) await install(['systemd'], 'Install systemd-analyze.')
   const report = join(REPORTS, 'units.xml')
   mkdirSync(REPORTS, { recursive: true })
   rmSync(report, { force: true })

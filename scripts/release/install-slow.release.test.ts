@@ -24,7 +24,7 @@ test.each(['curl', 'wget'])(
       code: 1,
       stdout: '',
       stderr: expect.stringContaining(
-        `${server.url}/release.json comes slower than 10240 bytes in 20 seconds`,
+        `${server.url}/release.json was given up: it comes slower than 10240 bytes in 20 seconds`,
       ),
     })
     expect(existsSync(dir)).toBe(false)

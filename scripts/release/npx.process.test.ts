@@ -34,8 +34,7 @@ afterAll(async () => {
 const npx = (args: readonly string[], env: Record<string, string> = {}) =>
   home.run(['npx', CONFIG.npm.package, ...args], env)
 
-test('rules init, rules validate and deploy work in an empty folder, with this version', async () => {
-  expect(await npx(['version'])).toEqual({ code: 0, stdout: `svc ${MADE_VERSION}\n`, stderr: '' })
+test('rules init, rules validate and deploy work in an empty folder', async () => {
   const written = await npx(['rules', 'init', 'contact'])
   expect([written.code, written.stderr]).toEqual([0, ''])
   expect((await npx(['rules', 'validate', '.svc/proxy-rules/contact'])).code).toBe(0)

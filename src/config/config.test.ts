@@ -143,6 +143,8 @@ const bad: [variable: string, text: string, says: string][] = [
   ['TLS', 'on', 'TLS is "on", but must be one of off, auto, files'],
   ['HTTP_PORT', 'none', 'a whole number from 0 to 65535, or off'],
   ['ACME_DIRECTORY', 'http://ca.internal/directory', 'an address that starts with https://'],
+  ['ACME_EAB_HMAC_KEY', 'a+b/c', 'a key in base64url'],
+  ['ACME_EAB_HMAC_KEY', 'abcde', 'a key in base64url'],
 ]
 
 test.each(bad)('%s=%s stops the start and says why', (variable, text, says) => {
@@ -154,6 +156,7 @@ test.each([
   ['SECRET_KEY', 'c2hvcnQ='],
   ['ADMIN_PASSWORD', 'short'],
   ['SMTP_URL', 'ftp://user:hunter2@host'],
+  ['ACME_EAB_HMAC_KEY', 'not/base64url'],
 ])('the value of %s is not shown', (variable, text) => {
   const message = (() => {
     try {
@@ -194,6 +197,8 @@ const conflicts: [says: string, env: Record<string, string>][] = [
     'PUBLIC_URL is "http://admin.test", but must be https with TLS on',
     { ...FILES, PUBLIC_URL: 'http://admin.test' },
   ],
+  ['ACME_EAB_HMAC_KEY is missing', { ACME_EAB_KID: 'kid-1' }],
+  ['ACME_EAB_KID is missing', { TLS: 'auto', ACME_EAB_HMAC_KEY: 'c2VjcmV0' }],
 ]
 
 test.each(conflicts)('conflicting settings are reported: %s', (says, env) => {

@@ -1,7 +1,9 @@
 import { createHash, createPublicKey, type KeyObject, randomUUID, verify } from 'node:crypto'
 import { DAY_MS } from '../domain/durations.ts'
 import { readCsr } from './acme-csr.ts'
+import { flawOfBinding } from './acme-external-accounts.ts'
 import { type AcmeFaults, noFaults } from './acme-faults.ts'
+import { RenewalDesk } from './acme-renewals.ts'
 import { createTestCa, selfSigned, type TestCa } from './test-ca.ts'
 
 export type AcmeCa = {
@@ -9,6 +11,7 @@ export type AcmeCa = {
   /** The root certificate for the authority itself and for the certificates it issues. */
   pem: string
   faults: AcmeFaults
+  renewals: RenewalDesk
   /** The hosts of all orders so far, in order. */
   ordered: string[]
   accounts: number
@@ -53,6 +56,7 @@ export function startAcmeCa(options: AcmeCaOptions): AcmeCa {
     directory: `${desk.origin}/directory`,
     pem: root.pem,
     faults: desk.faults,
+    renewals: desk.renewals,
     ordered: desk.ordered,
     get accounts() {
       return desk.accounts.size
@@ -67,6 +71,7 @@ class Desk {
   readonly ordered: string[] = []
   readonly accounts = new Map<string, KeyObject>()
   readonly faults = noFaults()
+  readonly renewals = new RenewalDesk()
   readonly #root: TestCa
   readonly #options: AcmeCaOptions
   readonly #nonces = new Set<string>()
@@ -83,6 +88,7 @@ class Desk {
     try {
       if (pathname === '/directory') return this.#json(this.#directory())
       if (pathname === '/nonce') return this.#json(null)
+      if (pathname.startsWith(RENEWAL)) return this.renewals.answer(request, pathname.slice(RENEWAL.length))
       return await this.#signed(request, pathname)
     } catch (error) {
       if (error instanceof Refusal) return this.#refused(error)
@@ -92,7 +98,8 @@ class Desk {
 
   #directory(): object {
     const { origin, faults } = this
-    const addresses = { newNonce: 'nonce', newAccount: 'account', newOrder: 'order' }
+    const renewals = this.renewals.isOffered ? { renewalInfo: 'renewal' } : {}
+    const addresses = { newNonce: 'nonce', newAccount: 'account', newOrder: 'order', ...renewals }
     const entries = Object.entries(addresses).map(([key, path]) => [key, `${origin}/${path}`])
     const meta = { externalAccountRequired: faults.needsExternalAccount }
     return { ...Object.fromEntries(entries), meta }
@@ -118,7 +125,7 @@ class Desk {
     const signature = Buffer.from(jws.signature, 'base64url')
     if (!verify('sha256', signed, { key, dsaEncoding: 'ieee-p1363' }, signature)) throw malformed('signature')
     const payload = jws.payload === '' ? null : (fromBase64(jws.payload) as Record<string, unknown>)
-    return kid === null ? this.#newAccount(key, payload) : this.#route(pathname, kid, payload)
+    return kid === null ? this.#newAccount(key, header['jwk'], payload) : this.#route(pathname, kid, payload)
   }
 
   #keyOf(kid: string | null, jwk: unknown, pathname: string): KeyObject {
@@ -131,8 +138,14 @@ class Desk {
     return key
   }
 
-  #newAccount(key: KeyObject, payload: Record<string, unknown> | null): Response {
+  #newAccount(key: KeyObject, jwk: unknown, payload: Record<string, unknown> | null): Response {
     if (payload?.['termsOfServiceAgreed'] !== true) throw malformed('terms')
+    const { needsExternalAccount, externalAccounts } = this.faults
+    const binding = payload['externalAccountBinding']
+    const about = { jwk, url: `${this.origin}/account` }
+    const flaw = needsExternalAccount ? flawOfBinding(externalAccounts, binding, about) : null
+    if (flaw !== null)
+      throw new Refusal(403, binding === undefined ? 'externalAccountRequired' : 'unauthorized', flaw)
     const known = [...this.accounts].find(([, other]) => thumbprint(other) === thumbprint(key))
     const location = known?.[0] ?? `${this.origin}/account/${randomUUID()}`
     this.accounts.set(location, key)
@@ -161,6 +174,8 @@ class Desk {
       const headers = rateLimit.retryAfter === null ? {} : { 'retry-after': rateLimit.retryAfter }
       throw new Refusal(429, 'rateLimited', 'too many new orders recently', headers)
     }
+    if (!this.renewals.takes(payload?.['replaces'], host))
+      throw new Refusal(409, 'alreadyReplaced', 'It was replaced, or is another one')
     const id = randomUUID()
     this.#orders.set(id, { host, status: 'pending', account, polls: 0, pem: null })
     const token = this.faults.token ?? randomUUID().replaceAll('-', '_')
@@ -228,6 +243,7 @@ class Desk {
     if (chain === 'garbage') return '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'
     if (chain === 'other key') return this.#root.issue({ names, ...dates }).cert + this.#root.pem
     const leaf = this.#root.certify(publicKey, { names, ...dates })
+    this.renewals.issued(leaf, host, this.#root.keyId)
     return leaf + (chain === 'loose' ? selfSigned(['another ca']).cert : this.#root.pem)
   }
 
@@ -254,6 +270,8 @@ class Desk {
     })
   }
 }
+
+const RENEWAL = '/renewal/'
 
 /** The start of a chain's validity, in milliseconds from now. */
 function startOf(chain: AcmeFaults['chain'], lifetimeMs: number): number {

@@ -1,4 +1,5 @@
 import type { Page } from '@playwright/test'
+import { seriousFaults, violationsOf } from './axe.ts'
 import { type CertificateAuthority, startAuthority } from './certificate-authority.ts'
 import { type Appliance, test as base, expect, signIn, surprisesOf, WITH_ADMIN } from './journey.ts'
 import journeys from './playwright.config.ts'
@@ -45,6 +46,20 @@ async function publish(appliance: Appliance, folder: string): Promise<void> {
   expect([exitCode, output]).toEqual([0, expect.stringContaining('production')])
 }
 
+/** In both themes, and what sticks out on a phone. */
+async function faultsOf(page: Page): Promise<string[]> {
+  const faults: string[] = []
+  for (const colorScheme of ['dark', 'light'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+    faults.push(...seriousFaults(await violationsOf(page)))
+  }
+  const wide = page.viewportSize()
+  await page.setViewportSize({ width: 390, height: 800 })
+  const excess = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
+  if (wide !== null) await page.setViewportSize(wide)
+  return excess > 0 ? [...faults, `${excess} pixels too wide`] : faults
+}
+
 const tryAgain = (page: Page) => page.getByRole('button', { name: 'Try again now' }).click()
 
 for (const javaScriptEnabled of [true, false])
@@ -82,6 +97,15 @@ for (const javaScriptEnabled of [true, false])
       await expect(refusal).toContainText('It was tried just now. Try again in')
       await expect(page.getByText('No certificate', { exact: true })).toBeVisible()
       await expect(page.getByText('must be open to the internet')).toBeVisible()
+
+      const place = page.url()
+      await page.getByRole('link', { name: 'Certificates', exact: true }).click()
+      const rowOf = (host: string) => page.getByRole('row').filter({ hasText: host })
+      await expect(rowOf(`admin.${BASE_DOMAIN}`)).toContainText('Valid')
+      await expect(rowOf(HOST)).toContainText(REASON)
+      await expect(page.getByRole('heading', { name: 'One certificate for every host' })).toBeVisible()
+      if (javaScriptEnabled) expect(await faultsOf(page)).toEqual([])
+      await page.goto(place)
 
       authority.tell({ do: 'forgive' })
       const isThere = page.getByText('The certificate was issued.')

@@ -2,16 +2,23 @@ import type { Context } from '../../context.ts'
 import { MINUTE_MS } from '../../domain/durations.ts'
 import { AppError, messageOf } from '../../domain/errors.ts'
 import type { Issued } from '../../platform/acme/order.ts'
-import type { Certificate, CertificateState, Certificates } from '../../platform/certificates.ts'
+import type {
+  Certificate,
+  CertificateState,
+  Certificates,
+  ListedCertificate,
+  WildcardState,
+} from '../../platform/certificates.ts'
 import type { CertObjects } from '../../platform/object-store/cert-objects.ts'
 import { fractionOf } from '../../platform/random.ts'
 import { Authority } from './authority.ts'
-import { type Entry, newEntry, stateOfEntry } from './host-entry.ts'
+import { type Entry, listOf, newEntry, stateOfEntry } from './host-entry.ts'
 import { asAskedAt, emptyRecord, FRESH, forgetAhead, type HostRecord, refuseTooSoon } from './host-record.ts'
 import { isAliasHost, publicAliasHosts, type WantedHost, wantedHosts, whyNone } from './hosts.ts'
 import { NewHostLimit } from './new-host-limit.ts'
 import { NotSharedError } from './not-shared-error.ts'
 import { noteFailed, noteIssued } from './notes.ts'
+import { RenewalAsks } from './renewal-asks.ts'
 import { servedOf } from './served.ts'
 import { CertificateStore } from './store.ts'
 import {
@@ -21,7 +28,7 @@ import {
   MAX_AT_ONCE,
   ORDER_MS,
   reasonOf,
-  restUntil,
+  restOfRenewed,
   retryDelayMs,
 } from './timing.ts'
 
@@ -56,6 +63,7 @@ class Auto implements AutoCertificates {
   readonly #listeners = new Set<() => unknown>()
   readonly #timer: ReturnType<typeof setInterval>
   readonly #limit: NewHostLimit
+  readonly #renewals: RenewalAsks
   #all: readonly Certificate[] | null = null
   #removals: Promise<void> = Promise.resolve()
 
@@ -71,6 +79,13 @@ class Auto implements AutoCertificates {
     for (const record of records)
       this.#entries.set(record.host, newEntry(asAskedAt(record, ctx.config.acmeDirectory)))
     this.#limit = NewHostLimit.ofRecords(records)
+    this.#renewals = new RenewalAsks({
+      ctx,
+      authority: this.#authority,
+      stopping: this.#stopping.signal,
+      resting: () => [...this.#entries.values()].flatMap(({ run, record }) => (run === null ? record : [])),
+      chosen: (record) => this.#renewalChosen(record),
+    })
     this.#timer = setInterval(() => this.hostsChanged(), ROUND_MS)
     setTimeout(() => this.hostsChanged(), 0)
     objects?.endAnswers().catch((error) => this.#answersLeft(error))
@@ -107,6 +122,7 @@ class Auto implements AutoCertificates {
       this.#adoptPublicAliases(this.#ctx.now())
       this.#storeAgain()
       this.#startDue()
+      this.#askRenewals()
     } catch (error) {
       this.#ctx.log.error('the hosts that need a certificate could not be read', { error })
     }
@@ -143,11 +159,21 @@ class Auto implements AutoCertificates {
     return []
   }
 
+  list(): ListedCertificate[] {
+    return listOf(this.#entries.values(), this.#ctx.now())
+  }
+
+  wildcard(): WildcardState | null {
+    return null
+  }
+
+  async retryWildcard(): Promise<void> {}
+
   async stop(): Promise<void> {
     clearInterval(this.#timer)
     this.#stopping.abort(new Error('The server is stopping'))
     const runs = [...this.#entries.values()].map(({ run }) => run?.ended)
-    await Promise.all([...runs, this.#removals])
+    await Promise.all([...runs, this.#removals, this.#renewals.ended()])
   }
 
   /** Adds new hosts and drops unneeded ones. Keeps the order of `wanted`, so that the admin host comes first. */
@@ -220,6 +246,18 @@ class Auto implements AutoCertificates {
     return asked !== null || dueAt(record, this.#ctx.config.acmeDirectory) <= now
   }
 
+  #askRenewals(): void {
+    if (!this.#isStoreAway()) this.#renewals.look()
+  }
+
+  /** Without it on the disk the authority is asked again after a restart. */
+  #renewalChosen(record: HostRecord): void {
+    const entry = this.#entries.get(record.host)
+    if (entry?.record !== record) return
+    if (entry.run === null) this.#store.saveHost(record).catch((error) => this.#notStored(entry, error))
+    this.#startDue()
+  }
+
   /** What is ordered then could not be kept, and no other machine would serve it. */
   #isStoreAway(): boolean {
     return this.#objects !== null && this.#ctx.db.log.refusal() !== null
@@ -241,6 +279,7 @@ class Auto implements AutoCertificates {
       entry.run = null
       asked?.resolve()
       this.#startDue()
+      this.#askRenewals()
     })
     entry.run = { giveUp, ended }
   }
@@ -251,11 +290,11 @@ class Auto implements AutoCertificates {
     const signal = AbortSignal.any([gaveUp, this.#stopping.signal, AbortSignal.timeout(ORDER_MS)])
     try {
       await this.#store.saveHost(record)
-      const issued = await this.#authority.order(
-        record.host,
-        (token, text) => this.#answer(record.host, token, text),
+      const issued = await this.#authority.order(record.host, {
+        answer: (token, text) => this.#answer(record.host, token, text),
+        replaced: record.certificate,
         signal,
-      )
+      })
       if (gaveUp.aborted) return
       await this.#issued(entry, issued)
     } catch (error) {
@@ -268,7 +307,8 @@ class Auto implements AutoCertificates {
     const { record, projectId } = entry
     const isRenewal = record.certificate !== null
     const certificate = { ...issued, directory: record.directory }
-    const next = { ...record, ...FRESH, nextTryAt: restUntil(issued, this.#ctx.now()), certificate }
+    const nextTryAt = restOfRenewed(record.certificate, certificate, this.#ctx.now())
+    const next = { ...record, ...FRESH, nextTryAt, certificate, renewal: null }
     await this.#store.saveHost(next).catch((error) => this.#notStored(entry, error))
     Object.assign(record, next)
     entry.isOpening = !isRenewal

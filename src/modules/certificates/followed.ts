@@ -3,11 +3,16 @@ import type { Db } from '../../db/open.ts'
 import { MINUTE_MS } from '../../domain/durations.ts'
 import { messageOf } from '../../domain/errors.ts'
 import { notPrimary } from '../../domain/store-errors.ts'
-import type { Certificate, CertificateState } from '../../platform/certificates.ts'
+import type {
+  Certificate,
+  CertificateState,
+  ListedCertificate,
+  WildcardState,
+} from '../../platform/certificates.ts'
 import type { CertObjects } from '../../platform/object-store/cert-objects.ts'
 import { Answers } from './answers.ts'
 import type { AutoCertificates } from './auto.ts'
-import { newEntry, stateOfEntry } from './host-entry.ts'
+import { listOf, newEntry, stateOfEntry } from './host-entry.ts'
 import type { HostRecord } from './host-record.ts'
 import { whyNone } from './hosts.ts'
 import { servedOf } from './served.ts'
@@ -95,6 +100,18 @@ export class FollowedCertificates implements AutoCertificates {
     const visited = [...this.#visited]
     this.#visited.clear()
     return visited
+  }
+
+  list(): ListedCertificate[] {
+    return listOf([...this.#records.values()].map(newEntry), this.#ctx.now())
+  }
+
+  wildcard(): WildcardState | null {
+    return null
+  }
+
+  async retryWildcard(): Promise<void> {
+    throw notPrimary()
   }
 
   async stop(): Promise<void> {

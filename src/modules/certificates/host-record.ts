@@ -1,6 +1,7 @@
 import { HOUR_MS } from '../../domain/durations.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { Issued } from '../../platform/acme/order.ts'
+import type { Renewal } from './renewal.ts'
 import { manualDelayMs } from './timing.ts'
 
 /** What is known of one host, kept across restarts. Times in milliseconds since 1970. */
@@ -11,6 +12,8 @@ export type HostRecord = {
   /** The authority that was asked last. */
   directory: string
   certificate: (Issued & { directory: string }) | null
+  /** When the authority wants it renewed; null until it was asked. */
+  renewal: Renewal | null
   /** Failures in a row. */
   failures: number
   /** When the host was first tried, for the limit on new hosts. */
@@ -31,6 +34,7 @@ export const emptyRecord = (host: string): HostRecord => ({
   isAlias: false,
   directory: '',
   certificate: null,
+  renewal: null,
   firstTriedAt: null,
   triedAt: null,
 })

@@ -5,7 +5,7 @@ import { CertFolder } from '../../platform/cert-folder.ts'
 import type { Log } from '../../platform/log.ts'
 import type { CertObjects } from '../../platform/object-store/cert-objects.ts'
 import type { SecretBox } from '../../platform/secret-box.ts'
-import type { HostRecord } from './host-record.ts'
+import { emptyRecord, type HostRecord } from './host-record.ts'
 import { NotSharedError } from './not-shared-error.ts'
 
 export type Account = { directory: string; key: KeyObject; url: string | null }
@@ -31,23 +31,25 @@ export class CertificateStore {
 
   /** Unusable entries are skipped and logged: they are ordered again. */
   readHosts(log: Log): HostRecord[] {
-    return this.#read('host-', log, (stored) => {
-      const { keySealed, certPem, notBefore, expiresAt, issuer, ...record } = stored as StoredHost
-      if (keySealed === null || certPem === null) return { ...record, certificate: null }
-      const keyPem = this.#secrets.open(keySealed, hostContext(record.host))
-      if (!new X509Certificate(certPem).checkPrivateKey(createPrivateKey(keyPem)))
-        throw new Error('The key belongs to another certificate')
-      return { ...record, certificate: { certPem, keyPem, notBefore, expiresAt, directory: issuer } }
-    })
+    return this.#read('host-', log, (stored) => this.#openHost(stored))
   }
 
   readAccount(directory: string, log: Log): Account | undefined {
-    const accounts = this.#read('account-', log, (stored) => {
-      const { keySealed, ...account } = stored as StoredAccount
-      const key = keyFromPem(this.#secrets.open(keySealed, accountContext(account.directory)))
-      return { ...account, key }
-    })
+    const accounts = this.#read('account-', log, (stored) => this.#openAccount(stored))
     return accounts.find((account) => account.directory === directory)
+  }
+
+  /** The files that cannot be used, with why. What is not ours has to be readable only. */
+  *unusable(): Generator<{ name: string; why: string }> {
+    const ours = new Set(this.#folder.names())
+    for (const name of this.#folder.files())
+      try {
+        if (!ours.has(name)) this.#folder.read(name)
+        else if (name.startsWith('account-')) this.#openAccount(this.#parse(name))
+        else this.#openHost(this.#parse(name))
+      } catch (error) {
+        yield { name, why: messageOf(error) }
+      }
   }
 
   saveHost({ certificate, ...record }: HostRecord): Promise<void> {
@@ -107,6 +109,22 @@ export class CertificateStore {
       count += 1
     }
     return count
+  }
+
+  #openHost(stored: unknown): HostRecord {
+    const { keySealed, certPem, notBefore, expiresAt, issuer, ...record } = stored as StoredHost
+    const known = { ...emptyRecord(record.host), ...record }
+    if (keySealed === null || certPem === null) return known
+    const keyPem = this.#secrets.open(keySealed, hostContext(record.host))
+    if (!new X509Certificate(certPem).checkPrivateKey(createPrivateKey(keyPem)))
+      throw new Error('The key belongs to another certificate')
+    return { ...known, certificate: { certPem, keyPem, notBefore, expiresAt, directory: issuer } }
+  }
+
+  #openAccount(stored: unknown): Account {
+    const { keySealed, ...account } = stored as StoredAccount
+    const key = keyFromPem(this.#secrets.open(keySealed, accountContext(account.directory)))
+    return { ...account, key }
   }
 
   #resealed(name: string): object | undefined {

@@ -10,6 +10,8 @@ export type Issued = { certPem: string; keyPem: string; notBefore: number; expir
 
 export type OrderOptions = {
   host: string
+  /** `certificateId` of the one that it takes the place of. */
+  replaces: string | null
   accountKey: KeyObject
   /** Starts to answer the challenge; gives a function that stops it. */
   answer(token: string, text: string): Promise<() => void>
@@ -23,7 +25,7 @@ export type OrderOptions = {
  */
 export async function orderCertificate(client: AcmeClient, options: OrderOptions): Promise<Issued> {
   const { host, signal, now } = options
-  const made = await client.newOrder(host, signal)
+  const made = await client.newOrder([host], options)
   const url = textOf(made.location, 'the order')
   for (const authorization of listOf(made.json['authorizations']))
     await authorize(client, textOf(authorization, 'an authorization'), options)
