@@ -198,6 +198,7 @@ describe('where there is no executable it is said what to do', () => {
     // A loader that is not there: what Alpine makes of an executable for glibc.
     rmSync(executable)
     writeFileSync(executable, '#!/lib64/ld-of-nowhere.so\n', { mode: 0o755 })
+    expect((await bare.run([binOf(bare), 'version'])).stderr).toContain(`${executable} cannot be run`)
     const musl = pretending('process.report.getReport = () => ({ header: {} })')
     expectComplaint(await bare.run([binOf(bare), 'version'], musl), 'musl')
   })
