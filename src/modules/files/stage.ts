@@ -41,6 +41,13 @@ export async function stageFile(
   }
 }
 
+/** The bytes of a file that was kept a moment ago, for another file that has them, too. */
+export function stageAgain(ctx: Context, { sha256, size }: StagedFile): StagedFile {
+  const stage = openStage(ctx)
+  stage.expect([sha256], () => [sha256])
+  return { sha256, size, stage, discard: () => stage.discard() }
+}
+
 export const fileTooLarge = (maxBytes: number): AppError =>
   new AppError('too_large', `The file is larger than the ${maxBytes} bytes allowed. Nothing was stored.`, {
     code: 'FILE_TOO_LARGE',
