@@ -1,8 +1,9 @@
 import { existsSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { makingRelease } from './release/testing/made-release.ts'
 
 /**
- * npm test: types, lint, every test, the executable, and the browser's journeys on it. Ends with the files that
+ * npm test: types, lint, every test, the executable, a release, and the browser's journeys on it. Ends with the files that
  * took longest and `N passed, N failed`.
  * `npm test -- PATTERN …` runs only the tests whose file matches, without the rest. `npm run test:long` (`--long`) runs
  * the property tests, `npm run test:crash` (`--crash`) those that kill the server, both in all their rounds.
@@ -12,6 +13,7 @@ const LONG_RUNS: Record<string, string> = { '--long': '.property.test.', '--cras
 const TESTED = ['src', 'ui', 'migrations', 'scripts']
 const SHELL = 'chromium-headless-shell'
 const REPORTS = join(root, 'test-results')
+const RELEASE = join(REPORTS, 'release')
 /** How many files are named at the end. */
 const SLOWEST = 5
 const args = Bun.argv.slice(2)
@@ -37,12 +39,14 @@ const steps: Step[][] =
             run: () => command(['node_modules/.bin/biome', 'check', '--error-on-warnings', '.']),
           },
           EXECUTABLE,
+          { name: 'release', run: makeRelease },
         ],
         [{ name: 'tests', run: () => unitTests([]) }],
         [{ name: 'browser', run: browserTests }],
       ]
 
 let isBuilt = false
+let isReleased = false
 const durations: { file: string; ms: number }[] = []
 const total: Count = { passed: 0, failed: 0 }
 const failures: string[] = []
@@ -77,9 +81,18 @@ async function build(): Promise<Count> {
   return count
 }
 
+/** Of this platform alone: `npm run test:release` makes the others. */
+async function makeRelease(): Promise<Count> {
+  const count = await command([process.execPath, ...makingRelease(RELEASE), '--only', 'linux-x64'])
+  isReleased = count.failed === 0
+  return count
+}
+
 async function unitTests(patterns: string[]): Promise<Count> {
   // Differences are applied by the program that people have.
   if (Bun.which('patch') === null) await install(['patch'], 'Install patch.')
+  // It reads the unit that svc install writes.
+  if (Bun.which('systemd-analyze') === null) await install(['systemd'], 'Install systemd-analyze.')
   const report = join(REPORTS, 'units.xml')
   mkdirSync(REPORTS, { recursive: true })
   rmSync(report, { force: true })
@@ -94,15 +107,16 @@ async function unitTests(patterns: string[]): Promise<Count> {
       // comes. The files of a worker share their modules, as those of one process do.
       ...(isLong ? [] : [`--parallel=${navigator.hardwareConcurrency + 1}`, '--no-isolate']),
       ...(patterns.length > 0 ? patterns : TESTED),
-      // They need a real store and cache: `npm run test:store`.
+      // They need a real store and cache, or all platforms: `npm run test:store`, `npm run test:release`.
       '--path-ignore-patterns',
-      '**/*.store.test.ts',
+      '**/*.{store,release}.test.ts',
       '--reporter=junit',
       `--reporter-outfile=${report}`,
     ],
     {
       ...(isLong ? { SVC_TEST_LONG: '1' } : {}),
       ...(isBuilt ? { SVC_TEST_EXECUTABLE: join(root, 'dist/svc') } : {}),
+      ...(isReleased ? { SVC_TEST_RELEASE: RELEASE } : {}),
     },
   )
   console.log(output)

@@ -328,13 +328,17 @@ function parseOption(option: Option<unknown>, given: string): unknown {
   throw new ConfigError(`${option.env} is ${shown}, but must be ${parsed.expected}`)
 }
 
-/** Lets `parseArgs` accept every setting as a flag: the variable's name in kebab-case. */
-export const configFlags: Record<string, { type: 'string'; key: string }> = Object.fromEntries(
-  Object.entries(OPTIONS).map(([key, { env }]) => [
-    env.toLowerCase().replaceAll('_', '-'),
-    { type: 'string' as const, key },
-  ]),
-)
+/**
+ * Lets `parseArgs` accept every setting as a flag: the variable's name in kebab-case. `isHidden`: its value is never shown in
+ * messages.
+ */
+export const configFlags: Record<string, { type: 'string'; key: string; isHidden: boolean }> =
+  Object.fromEntries(
+    Object.entries(OPTIONS).map(([key, { env, secret }]) => [
+      env.toLowerCase().replaceAll('_', '-'),
+      { type: 'string' as const, key, isHidden: secret === true },
+    ]),
+  )
 
 /** One line per setting for `svc help serve`, what everybody sets first. */
 export function configHelp(): string {

@@ -1,0 +1,29 @@
+import { chmodSync } from 'node:fs'
+import { CommandFailure } from '../../src/cli/command.ts'
+import { untilSignalled } from '../../src/cli/until-signalled.ts'
+import { makeExecutables } from './executables.ts'
+import { makeManifest } from './manifest.ts'
+import { makeNpm } from './npm.ts'
+import { inPlaceOf } from './out-folder.ts'
+import type { Artefact, Release } from './release.ts'
+import { makeSums } from './sums.ts'
+
+/** What is made of the executables. */
+export const PACKAGES: readonly Artefact[] = [makeNpm]
+
+/** Each writes what the next ones read: the list of the files comes behind all files, their sums behind the list. */
+const ARTEFACTS: readonly Artefact[] = [makeExecutables, ...PACKAGES, makeManifest, makeSums]
+
+/** Makes a release beside `out` and puts it there. Who interrupts it finds `out` as it was. */
+export async function makeRelease(out: string, release: Omit<Release, 'out'>): Promise<void> {
+  await untilSignalled((stop) =>
+    inPlaceOf(out, async (folder) => {
+      // A folder that mkdtemp made is for its owner only.
+      chmodSync(folder, 0o755)
+      for (const make of ARTEFACTS) {
+        if (stop.aborted) throw new CommandFailure('it was interrupted, so nothing is made')
+        await make({ ...release, out: folder })
+      }
+    }),
+  )
+}
