@@ -120,3 +120,33 @@ for (const javaScriptEnabled of [true, false])
       await expect(page.getByRole('heading', { name: 'Hi' })).toBeVisible()
     })
   })
+
+/** The authority offers no proof by DNS, so the wildcard fails; the admin's host is elsewhere and has its own. */
+const wildcardTest = test.extend({
+  env: async ({ authority }, use) => {
+    const dns = { BASE_DOMAIN: 'wild.test', ACME_DNS: 'exec', ACME_DNS_EXEC: '/bin/true' }
+    await use({ ...WITH_ADMIN, ...authority.env, ...dns, ADMIN_HOST: `admin.${BASE_DOMAIN}` })
+  },
+})
+
+for (const javaScriptEnabled of [true, false])
+  wildcardTest.describe(javaScriptEnabled ? 'with scripts' : 'without scripts', () => {
+    wildcardTest.use({ javaScriptEnabled })
+
+    wildcardTest(
+      'the wildcard says why it is missing, and is tried again',
+      async ({ page, appliance, authority }) => {
+        authority.tell({ do: 'ask', port: appliance.plainPort })
+        await expect(async () => void (await page.goto(appliance.url))).toPass()
+        await signIn(page)
+        await page.getByRole('link', { name: 'Certificates', exact: true }).click()
+        const card = page.getByRole('region', { name: 'Every host below the base domain' })
+        await expect(card).toContainText('*.wild.test')
+        await expect(card).toContainText('offers no proof by DNS (dns-01)')
+        await card.getByRole('button', { name: 'Try again now' }).focus()
+        await page.keyboard.press('Enter')
+        await expect(page.getByRole('alert').first()).toContainText('Try again in')
+        if (javaScriptEnabled) expect(await faultsOf(page)).toEqual([])
+      },
+    )
+  })
