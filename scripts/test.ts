@@ -41,6 +41,7 @@ const steps: Step[][] =
           EXECUTABLE,
           { name: 'release', run: makeRelease },
         ],
+        [{ name: 'release', run: makeRelease }],
         [{ name: 'tests', run: () => unitTests([]) }],
         [{ name: 'browser', run: browserTests }],
       ]

@@ -95,30 +95,22 @@ async function benchUploads(svc: Svc, large: string, pace: Pace): Promise<Line[]
   return [line('PUT', results.get(byPut)), line('multipart', results.get(byForm))]
 }
 
-const curl = (svc: Svc, args: readonly string[]) =>
-  run([
-    'curl',
-    '--silent',
-    '--show-error',
-    '--fail',
-    '--output',
-    '/dev/null',
-    '-H',
-    `Host: ${svc.host}`,
-    ...args,
-  ])
+const curl = (args: readonly string[]) =>
+  run(['curl', '--silent', '--show-error', '--fail', '--output', '/dev/null', ...args])
+
+const curlSite = (svc: Svc, args: readonly string[]) => curl(['-H', `Host: ${svc.host}`, ...args])
 
 async function put(svc: Svc, file: string, path: string): Promise<void> {
   const { data } = (await postSite(svc, '/api/sign', { path })) as { data: { uploadUrl: string } }
-  await curl(svc, ['--upload-file', file, `${svc.url}${data.uploadUrl}`])
+  await curlSite(svc, ['--upload-file', file, `${svc.url}${data.uploadUrl}`])
 }
 
 const sendForm = async (svc: Svc, file: string): Promise<void> => {
-  await curl(svc, ['-F', `file=@${file}`, `${svc.url}/api/form`])
+  await curlSite(svc, ['-F', `file=@${file}`, `${svc.url}/api/form`])
 }
 
 const fetchAway = async (svc: Svc, path: string): Promise<void> => {
-  await curl(svc, [`${svc.url}${path}`])
+  await curlSite(svc, [`${svc.url}${path}`])
 }
 
 async function sendAsset(svc: Svc, file: string): Promise<void> {
@@ -126,19 +118,7 @@ async function sendAsset(svc: Svc, file: string): Promise<void> {
   const form = Object.entries(fields).flatMap(([name, value]) => ['-F', `${name}=${value}`])
   const key = ['-H', `X-API-Key: ${svc.key}`]
   const url = `${svc.url}/api/assets/upload`
-  await run([
-    'curl',
-    '--silent',
-    '--show-error',
-    '--fail',
-    '--output',
-    '/dev/null',
-    ...key,
-    ...form,
-    '-F',
-    `file=@${file}`,
-    url,
-  ])
+  await curl([...key, ...form, '-F', `file=@${file}`, url])
 }
 
 /** How much larger the server gets while several are on their way. */

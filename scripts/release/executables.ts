@@ -1,6 +1,7 @@
 import { chmodSync } from 'node:fs'
 import { join } from 'node:path'
 import { CommandFailure } from '../../src/cli/command.ts'
+import { withDocumentsOf } from './documents.ts'
 import { executableName, type Platform, type Release } from './release.ts'
 
 /** The baseline builds run on processors without AVX2 too. docs/decisions/0024-releases.md */
@@ -14,7 +15,9 @@ const TARGETS: Readonly<Record<Platform, string>> = {
 
 /** `svc-<platform>` of each platform, with the version and the public key in it. */
 export async function makeExecutables(release: Release): Promise<void> {
-  for (const platform of release.platforms) await build(release, platform)
+  await withDocumentsOf(release, async (root) => {
+    for (const platform of release.platforms) await build({ ...release, root }, platform)
+  })
 }
 
 async function build({ version, publicKey, root, out }: Release, platform: Platform): Promise<void> {

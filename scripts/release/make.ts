@@ -1,7 +1,11 @@
 import { chmodSync } from 'node:fs'
 import { CommandFailure } from '../../src/cli/command.ts'
 import { untilSignalled } from '../../src/cli/until-signalled.ts'
+import { makeActions } from './actions.ts'
+import { makeContainer } from './container.ts'
+import { makeDeb } from './deb.ts'
 import { makeExecutables } from './executables.ts'
+import { makeInstallScript } from './install-script.ts'
 import { makeManifest } from './manifest.ts'
 import { makeNpm } from './npm.ts'
 import { inPlaceOf } from './out-folder.ts'
@@ -9,7 +13,7 @@ import type { Artefact, Release } from './release.ts'
 import { makeSums } from './sums.ts'
 
 /** What is made of the executables. */
-export const PACKAGES: readonly Artefact[] = [makeNpm]
+export const PACKAGES: readonly Artefact[] = [makeNpm, makeActions, makeDeb, makeContainer, makeInstallScript]
 
 /** Each writes what the next ones read: the list of the files comes behind all files, their sums behind the list. */
 const ARTEFACTS: readonly Artefact[] = [makeExecutables, ...PACKAGES, makeManifest, makeSums]

@@ -88,22 +88,11 @@ describe('the executable gets and gives what the wrapper does', () => {
   )
 
   test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s is handed on', async (signal) => {
-    const child = Bun.spawn([binOf(home), 'wait'], {
-      cwd: home.folder,
-      env: home.env,
-      stdin: 'ignore',
-      stdout: 'pipe',
-      stderr: 'inherit',
-    })
-    let output = ''
-    const reading = (async () => {
-      for await (const piece of child.stdout) output += new TextDecoder().decode(piece)
-    })()
-    await until('the executable', () => output.includes('waiting'))
-    child.kill(signal)
-    expect(await child.exited).toBe(7)
-    await reading
-    expect(output).toBe(`waiting\n${signal.slice(3)}\n`)
+    const waiting = home.start([binOf(home), 'wait'])
+    await until('the executable', () => waiting.output().includes('waiting'))
+    waiting.kill(signal)
+    expect(await waiting.ended).toBe(7)
+    expect(waiting.output()).toBe(`waiting\n${signal.slice(3)}\n`)
   })
 })
 
@@ -198,6 +187,7 @@ describe('where there is no executable it is said what to do', () => {
     // A loader that is not there: what Alpine makes of an executable for glibc.
     rmSync(executable)
     writeFileSync(executable, '#!/lib64/ld-of-nowhere.so\n', { mode: 0o755 })
+    expect((await bare.run([binOf(bare), 'version'])).stderr).toContain(`${executable} cannot be run`)
     const musl = pretending('process.report.getReport = () => ({ header: {} })')
     expectComplaint(await bare.run([binOf(bare), 'version'], musl), 'musl')
   })

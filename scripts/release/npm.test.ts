@@ -65,7 +65,8 @@ test.each([
   const file = `kingfisher-${platform}-1.2.3.tgz`
   const { description, ...manifest } = manifestOf(file)
   expect(description).toBeString()
-  expect(manifest).toEqual({ name: `@kingfisher/${platform}`, version: '1.2.3', license: 'MIT', ...where })
+  const common = { version: '1.2.3', license: 'MIT', preferUnplugged: true }
+  expect(manifest).toEqual({ name: `@kingfisher/${platform}`, ...common, ...where })
   const folder = packageOf(file)
   const files = ['LICENSE', 'README.md', 'bin/managed', `bin/${executable}`, 'package.json']
   expect(filesBelow(folder)).toEqual(files)

@@ -45,6 +45,8 @@ function platformManifest(release: Release, platform: Platform): Manifest {
     os: [system === 'windows' ? 'win32' : system],
     cpu: [cpu],
     ...(system === 'linux' ? { libc: ['glibc'] } : {}),
+    // Yarn would keep it in an archive, from which nothing can be run.
+    preferUnplugged: true,
   }
 }
 

@@ -61,24 +61,13 @@ test('npm asked for the packages and their archives alone', () => {
 
 test('npx svc serve ends in good order when npx is told to end', async () => {
   const served = makeDataDir()
-  const child = Bun.spawn(['npx', CONFIG.npm.package, 'serve'], {
-    cwd: home.folder,
-    env: { ...home.env, DATA_DIR: served.path, HOST: '127.0.0.1', PORT: '0' },
-    stdin: 'ignore',
-    stdout: 'pipe',
-    stderr: 'inherit',
-  })
-  let output = ''
-  const reading = (async () => {
-    for await (const piece of child.stdout) output += new TextDecoder().decode(piece)
-  })()
-  const url = await until('the server', () => / serves (http:\S+)\n/.exec(output)?.[1])
+  const env = { DATA_DIR: served.path, HOST: '127.0.0.1', PORT: '0' }
+  const serving = home.start(['npx', CONFIG.npm.package, 'serve'], env)
+  const url = await until('the server', () => / serves (http:\S+)\n/.exec(serving.output())?.[1])
   expect((await fetch(`${url}/api/health`)).status).toBe(200)
-  child.kill('SIGTERM')
-  await child.exited
-  // The output ends when the last of them has ended that npx started.
-  await reading
-  expect(output).toContain('stopping')
+  serving.kill('SIGTERM')
+  await serving.ended
+  expect(serving.output()).toContain('stopping')
   await expect(fetch(`${url}/api/health`)).rejects.toThrow()
   expect((await runSvc(['check', '--data-dir', served.path])).stdout).toContain('all is well')
   served.remove()

@@ -1,4 +1,5 @@
 import type { Cidr } from '../domain/ip-ranges.ts'
+import { ACME_DNS_OPTIONS, type AcmeDnsConfig, acmeDnsConflict, envOfPrograms } from './acme-dns.ts'
 import { ACME_EAB_OPTIONS, type AcmeEabConfig, acmeEabConflict } from './acme-eab.ts'
 import { backupConflict } from './backup-dir.ts'
 import { BODY_OPTIONS, type BodyConfig } from './bodies.ts'
@@ -34,6 +35,7 @@ export type { OidcProvider } from './values.ts'
 /** All settings with name, type, default and a line of help; nothing else reads the environment. contract §1. */
 export type Config = TlsConfig &
   AcmeEabConfig &
+  AcmeDnsConfig &
   UpkeepConfig &
   BodyConfig &
   PipelinesConfig &
@@ -85,6 +87,7 @@ const OPTIONS: { [K in keyof Config]: Option<Config[K]> } = {
   // First, because other defaults depend on them.
   ...TLS_OPTIONS,
   ...ACME_EAB_OPTIONS,
+  ...ACME_DNS_OPTIONS,
   port: {
     env: 'PORT',
     help: 'port of the listener',
@@ -304,11 +307,18 @@ export function loadConfig({ env, flags = {}, isTerminal = false }: Source): Con
   const conflict =
     tlsConflict(config as Config) ??
     acmeEabConflict(config as Config) ??
+    acmeDnsConflict(config as Config) ??
     storeConflict(config as Config) ??
     backupConflict(config as Config) ??
     cdnConflict(config as Config)
   if (conflict !== null) throw new ConfigError(conflict)
-  return config as Config
+  return withProgramEnv(config as Config, env)
+}
+
+function withProgramEnv(config: Config, env: Source['env']): Config {
+  if (config.acmeDnsExec === null) return config
+  const settings = new Set(Object.values(OPTIONS).map((option) => option.env))
+  return { ...config, acmeDnsExec: { ...config.acmeDnsExec, env: envOfPrograms(env, settings) } }
 }
 
 function parseOption(option: Option<unknown>, given: string): unknown {

@@ -27,17 +27,28 @@ type AcmeCaOptions = {
   lifetimeMs: number
   /** The host name in its own URL, which must resolve to 127.0.0.1. */
   name?: string
+  /** The TXT values of a name, which dns-01 and dns-persist-01 are checked by. */
+  textsAt?: (name: string) => Promise<readonly string[]> | readonly string[]
 }
 
 type Order = {
-  host: string
+  hosts: readonly string[]
+  authorizations: readonly string[]
   status: string
   account: string
   polls: number
   pem: string | null
   error?: object
 }
-type Authorization = { host: string; status: string; token: string; order: string; error?: object }
+/** `host` without the `*.` of a wildcard. */
+type Authorization = {
+  host: string
+  isWildcard: boolean
+  status: string
+  token: string
+  order: string
+  error?: object
+}
 
 /** A strict certificate authority over HTTPS: it verifies signatures, nonces, challenges and requests. RFC 8555. */
 export function startAcmeCa(options: AcmeCaOptions): AcmeCa {
@@ -167,7 +178,8 @@ class Desk {
 
   #newOrder(account: string, payload: Record<string, unknown> | null): Response {
     const identifiers = payload?.['identifiers'] as { type: string; value: string }[]
-    const host = identifiers[0]?.value ?? ''
+    const hosts = identifiers.map(({ value }) => value)
+    const host = hosts[0] ?? ''
     this.ordered.push(host)
     const { rateLimit } = this.faults
     if (rateLimit !== null) {
@@ -177,18 +189,26 @@ class Desk {
     if (!this.renewals.takes(payload?.['replaces'], host))
       throw new Refusal(409, 'alreadyReplaced', 'It was replaced, or is another one')
     const id = randomUUID()
-    this.#orders.set(id, { host, status: 'pending', account, polls: 0, pem: null })
-    const token = this.faults.token ?? randomUUID().replaceAll('-', '_')
-    this.#authorizations.set(id, { host, status: 'pending', token, order: id })
+    const authorizations = hosts.map((one) => this.#openAuthorization(one, id))
+    this.#orders.set(id, { hosts, authorizations, status: 'pending', account, polls: 0, pem: null })
     return this.#showOrder(id, this.#orderOf(id), 201)
   }
 
-  #showOrder(id: string, { status, error }: Order, httpStatus = 200): Response {
+  #openAuthorization(host: string, order: string): string {
+    const id = randomUUID()
+    const token = this.faults.token ?? randomUUID().replaceAll('-', '_')
+    const isWildcard = host.startsWith('*.')
+    const name = host.replace(/^\*\./, '')
+    this.#authorizations.set(id, { host: name, isWildcard, status: 'pending', token, order })
+    return id
+  }
+
+  #showOrder(id: string, { status, error, authorizations }: Order, httpStatus = 200): Response {
     const at = `${this.origin}/order/${id}`
     const body = {
       status,
       error,
-      authorizations: [`${this.origin}/authorization/${id}`],
+      authorizations: authorizations.map((one) => `${this.origin}/authorization/${one}`),
       finalize: `${at}/finalize`,
       ...(status === 'valid' ? { certificate: `${at}/certificate` } : {}),
     }
@@ -197,53 +217,75 @@ class Desk {
 
   #authorization(id: string, account: string, payload: unknown, isChallenge: boolean): Response {
     const found = this.#authorizations.get(id)
-    const order = this.#orders.get(id)
+    const order = this.#orders.get(found?.order ?? '')
     if (found === undefined || order?.account !== account) throw malformed('authorization')
     if (isChallenge && payload !== null && found.status === 'pending') void this.#check(found, account)
-    const { status, token, error } = found
+    const { host, isWildcard, status, token, error } = found
     const url = `${this.origin}/authorization/${id}/challenge`
-    const challenge = { type: this.faults.challengeType, url, token, status, error }
-    return this.#json(isChallenge ? challenge : { status, challenges: [challenge] })
+    const type = this.faults.challengeType
+    const more = type === 'dns-persist-01' ? { 'issuer-domain-names': [ISSUER] } : { token }
+    const challenge = { type, url, ...more, status, error }
+    const identifier = { type: 'dns', value: host }
+    return this.#json(
+      isChallenge ? challenge : { status, identifier, wildcard: isWildcard, challenges: [challenge] },
+    )
   }
 
-  /** Checks the host as it is reached from outside. */
   async #check(authorization: Authorization, account: string): Promise<void> {
-    const { host, token } = authorization
-    const key = this.accounts.get(account)
-    const refusal = this.faults.refusals.get(host)
-    const port = await this.#options.challengePort
-    const url = `http://127.0.0.1:${port}/.well-known/acme-challenge/${token}`
-    const answer = await fetch(url, { headers: { host } }).catch(() => undefined)
-    const text = answer?.status === 200 ? (await answer.text()).trim() : null
-    const isRight = key !== undefined && text === `${token}.${thumbprint(key)}`
+    const { host } = authorization
     const order = this.#orderOf(authorization.order)
+    const refusal = this.faults.refusals.get(host)
+    const isRight = await this.#isShown(authorization, account)
     authorization.status = isRight && refusal === undefined ? 'valid' : 'invalid'
-    order.status = authorization.status === 'valid' ? 'ready' : 'invalid'
+    const all = order.authorizations.map((id) => this.#authorizations.get(id)?.status)
+    if (all.includes('invalid')) order.status = 'invalid'
+    else if (all.every((status) => status === 'valid')) order.status = 'ready'
     if (authorization.status === 'valid') return
-    const problem = refusal ?? { type: 'unauthorized', detail: `${url} did not answer as it should` }
+    const problem = refusal ?? { type: 'unauthorized', detail: `${host} does not show what it should` }
     authorization.error = { ...problem, type: NAMESPACE + problem.type }
+  }
+
+  /** Looks as from outside. */
+  async #isShown({ host, token, isWildcard }: Authorization, account: string): Promise<boolean> {
+    const key = this.accounts.get(account)
+    if (key === undefined) return false
+    const text = `${token}.${thumbprint(key)}`
+    const { challengePort, textsAt = () => [] } = this.#options
+    const type = this.faults.challengeType
+    if (type === 'dns-persist-01')
+      return (await textsAt(`_validation-persist.${host}`)).includes(
+        `${ISSUER}; accounturi=${account}; policy=wildcard`,
+      )
+    if (type === 'dns-01')
+      return (await textsAt(`_acme-challenge.${host}`)).includes(
+        createHash('sha256').update(text).digest('base64url'),
+      )
+    if (isWildcard) return false
+    const url = `http://127.0.0.1:${await challengePort}/.well-known/acme-challenge/${token}`
+    const answer = await fetch(url, { headers: { host } }).catch(() => undefined)
+    return answer?.status === 200 && (await answer.text()).trim() === text
   }
 
   #finalize(id: string, order: Order, payload: Record<string, unknown> | null): Response {
     if (order.status !== 'ready') throw new Refusal(403, 'orderNotReady', 'Not yet')
     const { names, publicKey } = readCsr(Buffer.from(String(payload?.['csr']), 'base64url'))
-    if (names.length !== 1 || names[0] !== order.host) throw new Refusal(400, 'badCSR', `It names ${names}`)
-    order.pem = this.#chain(order.host, publicKey)
+    if (names.join() !== order.hosts.join()) throw new Refusal(400, 'badCSR', `It names ${names}`)
+    order.pem = this.#chain(order.hosts, publicKey)
     order.polls = this.faults.processing
     order.status = order.polls > 0 ? 'processing' : 'valid'
     return this.#showOrder(id, order)
   }
 
-  #chain(host: string, publicKey: KeyObject): string {
+  #chain(hosts: readonly string[], publicKey: KeyObject): string {
     const { now, lifetimeMs } = this.#options
     const { chain } = this.faults
-    const names = [chain === 'other host' ? 'elsewhere.example' : host]
+    const names = chain === 'other host' ? ['elsewhere.example'] : hosts
     const from = now() + startOf(chain, lifetimeMs)
     const dates = { notBefore: from, notAfter: from + lifetimeMs }
     if (chain === 'garbage') return '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'
     if (chain === 'other key') return this.#root.issue({ names, ...dates }).cert + this.#root.pem
     const leaf = this.#root.certify(publicKey, { names, ...dates })
-    this.renewals.issued(leaf, host, this.#root.keyId)
+    this.renewals.issued(leaf, hosts[0] ?? '', this.#root.keyId)
     return leaf + (chain === 'loose' ? selfSigned(['another ca']).cert : this.#root.pem)
   }
 
@@ -272,6 +314,8 @@ class Desk {
 }
 
 const RENEWAL = '/renewal/'
+/** RFC 8659 §4.2: as in CAA records. */
+const ISSUER = 'ca.test'
 
 /** The start of a chain's validity, in milliseconds from now. */
 function startOf(chain: AcmeFaults['chain'], lifetimeMs: number): number {

@@ -1,9 +1,6 @@
 import type { Context } from '../../src/context.ts'
 import script from './svc-auth.mjs' with { type: 'text' }
 
-/** The embeddable auth dialog, on every host. contract §1: Hosts. */
-export const AUTH_DIALOG_PATH = '/_svc/auth.js'
-
 /** Sites write the address by hand, so it has no hash. Browsers revalidate it and mostly get 304. */
 export function authDialogAnswer(ctx: Pick<Context, 'adminUrl' | 'mail'>, request: Request): Response {
   // Only the address of the account hub and whether there is mail depend on the server.

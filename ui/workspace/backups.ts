@@ -120,7 +120,7 @@ export const lastDrillText = (drill: BackupsView['lastDrill']): Html =>
 const notSetUp = (dataDir: string): Html =>
   card(
     { id: 'plan', title: 'Schedule' },
-    html`<p>Backups are not set up. Start svc with <code>BACKUP_DIR</code>, preferably on another disk, to make one every day. To make one by hand:${' '}
+    html`<p>Backups are not set up to be made without you. Start svc with <code>BACKUP_DIR</code>, preferably on another disk, to make one every day. To make one by hand, download it here or run${' '}
       <code class="path">svc backup FILE --data-dir ${shellWord(dataDir)}</code>.</p>`,
   )
 

@@ -101,7 +101,7 @@ const notSetUp = (baseDomain: string): Html =>
           ['persist', 'by one TXT record that you set once, where the authority offers it'],
         ])}
         <p>
-          <a href="/docs/operating#certificates-by-themselves-tlsauto">Certificates by themselves</a> has the settings of each.
+          <a href="/docs/operating#one-certificate-for-all-hosts">One certificate for all hosts</a> has the settings of each.
         </p>
       </div>
     `,

@@ -36,7 +36,7 @@ function run(path) {
   if (process.env.npm_lifecycle_event !== undefined) endWithParent(tell)
   child.on('error', (error) => {
     // What is there and yet not found has a loader that is not there.
-    if (error.code === 'ENOENT') complain()
+    if (error.code === 'ENOENT' && isMusl()) complain()
     else fail(`${path} cannot be run: ${error.message}`)
   })
   child.on('exit', (code, signal) => process.exit(code ?? 128 + constants.signals[signal]))

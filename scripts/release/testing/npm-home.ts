@@ -2,6 +2,9 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
+/** A command that runs. `ended` is its exit code, once also all that it and its children said has come. */
+export type Started = { output(): string; kill(signal: NodeJS.Signals): void; ended: Promise<number> }
+
 export type Ended = { code: number | null; stdout: string; stderr: string }
 
 /** A laptop that never saw svc: npm's home and an empty folder, with one registry and no other way out. */
@@ -10,6 +13,7 @@ export type NpmHome = {
   env: Record<string, string>
   /** Runs a command in the folder to its end. */
   run(argv: readonly string[], env?: Record<string, string>): Promise<Ended>
+  start(argv: readonly string[], env?: Record<string, string>): Started
   remove(): void
 }
 
@@ -47,5 +51,26 @@ export function npmHome(registry: string): NpmHome {
     ])
     return { code: await child.exited, stdout, stderr }
   }
-  return { folder, env, run, remove: () => rmSync(root, { recursive: true, force: true }) }
+  const start = (argv: readonly string[], more: Record<string, string> = {}): Started =>
+    startIn(folder, argv, { ...env, ...more })
+  return { folder, env, run, start, remove: () => rmSync(root, { recursive: true, force: true }) }
+}
+
+function startIn(folder: string, argv: readonly string[], env: Record<string, string>): Started {
+  const child = Bun.spawn([...argv], {
+    cwd: folder,
+    env,
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'inherit',
+  })
+  let output = ''
+  const reading = (async () => {
+    for await (const piece of child.stdout) output += new TextDecoder().decode(piece)
+  })()
+  return {
+    output: () => output,
+    kill: (signal) => child.kill(signal),
+    ended: reading.then(() => child.exited),
+  }
 }

@@ -20,11 +20,10 @@ export const OTHER_NAMES: ReleaseConfig = {
   publicKey: null,
 }
 
+export type SampleRelease = Release & { remove(): void }
+
 /** A release whose executables are a script, or what `executable` is, and which nobody has built. */
-export function sampleRelease(
-  options: Partial<Release> = {},
-  executable = '#!/bin/sh\n',
-): Release & { remove(): void } {
+export function sampleRelease(options: Partial<Release> = {}, executable = '#!/bin/sh\n'): SampleRelease {
   const out = mkdtempSync(join(tmpdir(), 'svc-release-'))
   const key = options.key ?? generateKeyPairSync('ed25519').privateKey
   const release: Release = {

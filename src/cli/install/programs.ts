@@ -5,14 +5,16 @@ export type Ran = { exitCode: number; text: string; errors: string }
 /** Runs a program of the system to its end; undefined if there is none of this name. */
 export type Run = (name: string, ...args: string[]) => Promise<Ran | undefined>
 
-/** A root that was got by `su` may lack the last of them. */
-const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
+/** A root that was got by `su` may lack some of them. */
+const OF_THE_SYSTEM = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin']
 const LONGEST_MS = 120_000
 /** Something that the program left running may hold its output. */
 const OUTPUT_MS = 500
 
 export function programsOf(env: Readonly<Record<string, string | undefined>>): Run {
-  const PATH = `${env['PATH'] ?? ''}:${SYSTEM_PATH}`
+  // An empty or a relative entry would be the folder in which root happens to be.
+  const given = (env['PATH'] ?? '').split(':').filter((folder) => folder.startsWith('/'))
+  const PATH = [...given, ...OF_THE_SYSTEM].join(':')
   return async (name, ...args) => {
     const program = Bun.which(name, { PATH })
     if (program === null) return undefined

@@ -12,7 +12,7 @@ import { authorityPauseMs } from './timing.ts'
 
 type Opened = { account: Account; client: AcmeClient }
 /** `replaced`: the certificate that the host has. */
-type Ordering = Pick<OrderOptions, 'answer' | 'signal'> & { replaced: HostRecord['certificate'] }
+type Ordering = Pick<OrderOptions, 'solver' | 'signal'> & { replaced: HostRecord['certificate'] }
 
 /** The configured certificate authority, with one account that is kept across restarts. */
 export class Authority {
@@ -29,13 +29,13 @@ export class Authority {
     this.#stopping = stopping
   }
 
-  /** Orders a certificate for the host. `answer` is called with each challenge. Rejects as `orderCertificate` does. */
-  async order(host: string, { replaced, ...how }: Ordering): Promise<Issued> {
+  /** Orders one certificate for the hosts. Rejects as `orderCertificate` does. */
+  async order(hosts: readonly string[], { replaced, ...how }: Ordering): Promise<Issued> {
     const { account, client } = await this.#account()
     const isOurs = replaced?.directory === account.directory
     const replaces = isOurs ? certificateId(replaced.certPem) : null
     try {
-      const options = { ...how, host, replaces, accountKey: account.key, now: this.#ctx.now }
+      const options = { ...how, hosts, replaces, accountKey: account.key, now: this.#ctx.now }
       const issued = await orderCertificate(client, options)
       this.#failures = 0
       return issued

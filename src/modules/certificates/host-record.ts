@@ -23,7 +23,13 @@ export type HostRecord = {
   /** Until then the authority refuses requests, also those by people. */
   blockedUntil: number
   error: string | null
+  /** What stands in the DNS for the authority now, and has to be removed. */
+  shown: ShownValue[]
+  /** What a person has to set there, once. */
+  toSet: { name: string; type: 'CNAME' | 'TXT'; value: string } | null
 }
+
+export type ShownValue = { name: string; value: string }
 
 /** No failures. */
 export const FRESH = { failures: 0, nextTryAt: 0, blockedUntil: 0, error: null }
@@ -37,6 +43,8 @@ export const emptyRecord = (host: string): HostRecord => ({
   renewal: null,
   firstTriedAt: null,
   triedAt: null,
+  shown: [],
+  toSet: null,
 })
 
 /** Errors and waits of another authority do not count at this one. */

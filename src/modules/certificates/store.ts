@@ -35,7 +35,7 @@ export class CertificateStore {
   }
 
   readAccount(directory: string, log: Log): Account | undefined {
-    const accounts = this.#read('account-', log, (stored) => this.#openAccount(stored))
+    const accounts = this.#read(accountFile(directory), log, (stored) => this.#openAccount(stored))
     return accounts.find((account) => account.directory === directory)
   }
 
@@ -45,6 +45,7 @@ export class CertificateStore {
     for (const name of this.#folder.files())
       try {
         if (!ours.has(name)) this.#folder.read(name)
+        else if (name.startsWith(PROVIDER)) this.#openProvider(this.#parse(name))
         else if (name.startsWith('account-')) this.#openAccount(this.#parse(name))
         else this.#openHost(this.#parse(name))
       } catch (error) {
@@ -67,6 +68,18 @@ export class CertificateStore {
   saveAccount({ directory, key, url }: Account): Promise<void> {
     const keySealed = this.#secrets.seal(keyToPem(key), accountContext(directory))
     return this.#write(accountFile(directory), { directory, url, keySealed } satisfies StoredAccount)
+  }
+
+  /** That at a DNS provider, as it was saved; null if there is none that can be used. */
+  readProviderAccount(url: string, log: Log): string | null {
+    const wanted = providerFile(url)
+    if (!this.#folder.names().includes(wanted)) return null
+    return this.#read(wanted, log, (stored) => this.#openProvider(stored))[0] ?? null
+  }
+
+  saveProviderAccount(url: string, text: string): Promise<void> {
+    const keySealed = this.#secrets.seal(text, accountContext(url))
+    return this.#write(providerFile(url), { directory: url, url: null, keySealed } satisfies StoredAccount)
   }
 
   removeHost(host: string): Promise<void> {
@@ -125,6 +138,11 @@ export class CertificateStore {
     const { keySealed, ...account } = stored as StoredAccount
     const key = keyFromPem(this.#secrets.open(keySealed, accountContext(account.directory)))
     return { ...account, key }
+  }
+
+  #openProvider(stored: unknown): string {
+    const { keySealed, directory } = stored as StoredAccount
+    return this.#secrets.open(keySealed, accountContext(directory))
   }
 
   #resealed(name: string): object | undefined {
@@ -197,8 +215,12 @@ const MAX_NAME = 200
 const hostContext = (host: string): string => `certificate of ${host}`
 const accountContext = (directory: string): string => `acme account at ${directory}`
 
-/** A host may be longer than a file name. */
-const hostFile = (host: string): string => `host-${host.length > MAX_NAME ? digest(host) : host}.json`
+/** A host may be longer than a file name, and `*` is none on some systems. */
+const hostFile = (host: string): string =>
+  `host-${host.length > MAX_NAME ? digest(host) : host.replace(/^\*/, '_')}.json`
+/** Like an account at an authority, so that it is sealed anew, shared and backed up as these are. */
+const PROVIDER = 'account-dns-'
+const providerFile = (url: string): string => `${PROVIDER}${digest(url).slice(0, 16)}.json`
 const accountFile = (directory: string): string => `account-${digest(directory).slice(0, 16)}.json`
 
 const digest = (text: string): string => new Bun.CryptoHasher('sha256').update(text).digest('hex')

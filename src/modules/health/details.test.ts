@@ -7,7 +7,7 @@ import { ask } from '../../testing/ask.ts'
 import { mailServer } from '../../testing/mail-server.ts'
 import { seedDeployment } from '../../testing/seed.ts'
 import { storeApp } from '../../testing/store-app.ts'
-import { type TestApp, testApp } from '../../testing/test-app.ts'
+import { PASSWORD, type TestApp, testApp } from '../../testing/test-app.ts'
 import { noteReport } from '../machines/reported.ts'
 import { sendDueMails } from '../notices/dispatch.ts'
 
@@ -85,6 +85,22 @@ test('backups: none yet, a good one, one that is late, and one that failed', asy
   expect((await details()).status).toBe('error')
   expect(await (await app.call('GET', '/metrics')).text()).toContain('svc_backup_failures_total 1\n')
   rmSync(folder)
+})
+
+test('backups without a folder: what was made by hand is not denied', async () => {
+  app = await testApp({}, {}, { isOnDisk: true })
+  await app.addUser(ROOT, 'admin')
+  const made = 'Backups are made only by hand: BACKUP_DIR is not set. '
+  expect(await checkOf('backup')).toMatchObject({
+    status: 'off',
+    message: `${made}There is none yet`,
+    value: null,
+  })
+  const answer = await app.call('POST', '/api/backups/download', { as: ROOT, json: { password: PASSWORD } })
+  await answer.arrayBuffer()
+  const at = '2026-11-20T12:00:00.000Z'
+  const message = `${made}The last one was downloaded`
+  expect(await checkOf('backup')).toMatchObject({ status: 'off', message, at, value: at })
 })
 
 test('mail: what waits, a refused one, and one that was given up', async () => {

@@ -1,4 +1,4 @@
-import { and, asc, eq, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, type InferColumnsDataTypes, type SQL, sql } from 'drizzle-orm'
 import type { Db, DbOrTx } from '../../db/open.ts'
 import {
   aliases,
@@ -124,14 +124,13 @@ export function listPermissions(db: DbOrTx, projectId: string): PermissionRow[] 
     .map(({ joinedAt, ...row }) => ({ ...row, isMember: joinedAt !== null }))
 }
 
-type GroupPermissionRow = { groupId: string; name: string; role: ProjectRole; grantedAt: number }
-
 const groupPermissionColumns = {
   groupId: groups.id,
   name: groups.name,
   role: groupPermissions.role,
   grantedAt: groupPermissions.grantedAt,
 }
+type GroupPermissionRow = InferColumnsDataTypes<typeof groupPermissionColumns>
 
 export function listGroupPermissions(db: DbOrTx, projectId: string): GroupPermissionRow[] {
   return db
@@ -244,14 +243,13 @@ export function listOwnedProjects(db: DbOrTx, userId: string): { owner: string; 
     .all()
 }
 
-type NamedProject = { projectId: string; owner: string; name: string; displayName: string }
-
 const named = {
   projectId: projects.id,
   owner: projects.owner,
   name: projects.name,
   displayName: projects.displayName,
 }
+type NamedProject = InferColumnsDataTypes<typeof named>
 
 /** A project that a person has to do with, and what decides whether they see its `production`. */
 export type ReachedProject = NamedProject & ProjectVisibilityRow & { isMember: boolean }

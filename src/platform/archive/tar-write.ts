@@ -12,8 +12,11 @@ export type TarSource = {
   special?: TarSpecial
 }
 
-/** What is unlike a file that its owner may write and all may read. A folder and a link have an empty body. */
-export type TarSpecial = { mode?: number; isFolder?: boolean; linkTo?: string }
+/**
+ * What is unlike a file of 1970 that its owner may write and all may read. A folder and a link have an empty body; the time is in
+ * seconds of Unix.
+ */
+export type TarSpecial = { mode?: number; isFolder?: boolean; linkTo?: string; modifiedAt?: number }
 
 export const MAX_FILLED_BYTES = 128 * 1024
 
@@ -29,6 +32,8 @@ const TYPE_AT = 156
 const LINK_AT = 157
 const MODE_AT = 100
 const MODE_DIGITS = 7
+const TIME_AT = 136
+const TIME_DIGITS = 11
 const SPACE = 0x20
 
 const utf8 = new TextEncoder()
@@ -167,7 +172,8 @@ function addBlock(batch: Batch, type: string, name: string, sizeBytes: number): 
   return block
 }
 
-function setSpecial(block: Uint8Array, { mode, isFolder = false, linkTo }: TarSpecial): void {
+function setSpecial(block: Uint8Array, { mode, isFolder = false, linkTo, modifiedAt }: TarSpecial): void {
+  if (modifiedAt !== undefined) setField(block, modifiedAt.toString(8).padStart(TIME_DIGITS, '0'), TIME_AT)
   if (mode !== undefined) setField(block, mode.toString(8).padStart(MODE_DIGITS, '0'), MODE_AT)
   if (isFolder) setField(block, '5', TYPE_AT)
   if (linkTo !== undefined) {
@@ -199,7 +205,7 @@ function commonHeader(): Uint8Array {
   setField(block, '0000644\0', 100)
   setField(block, '0000000\0', 108)
   setField(block, '0000000\0', 116)
-  setField(block, '00000000000\0', 136)
+  setField(block, '00000000000\0', TIME_AT)
   setField(block, '        ', SUM_AT)
   setField(block, 'ustar\x0000', 257)
   return block

@@ -1,5 +1,5 @@
-import { AUTH_DIALOG_PATH } from '../../../ui/auth-dialog/serve.ts'
 import type { Caller, Context } from '../../context.ts'
+import { AUTH_DIALOG_PATH } from '../../domain/auth-dialog-path.ts'
 import { notPrimary } from '../../domain/store-errors.ts'
 import type { Arrival } from '../../http/arrival.ts'
 import { factsAbout, recordFacts } from '../../http/request-facts.ts'

@@ -114,6 +114,36 @@ test('conditions, ranges and HEAD', async () => {
   }
 })
 
+test('a refusal can be read by the page in the picture, so that it is none of the browser, and opens nothing', async () => {
+  const mount = mountOf()
+  for (const [path, method, status] of [
+    [`${mount}/_svc/other.js`, 'GET', 404],
+    [`${mount}/api/notes.json`, 'GET', 404],
+    [`${mount}/api/notes`, 'POST', 405],
+    [`${mount}/`, 'OPTIONS', 405],
+    ['/_svc/picture/wrong/app.js', 'GET', 404],
+    [mount, 'GET', 404],
+  ] as const) {
+    const { status: is, headers } = await get(path, { origin: 'null' }, method)
+    expect([path, is]).toEqual([path, status])
+    expect(headers.get('access-control-allow-origin')).toBe('*')
+    expect(headers.get('cross-origin-resource-policy')).toBe('cross-origin')
+    for (const name of ['credentials', 'methods', 'headers'])
+      expect(headers.has(`access-control-allow-${name}`)).toBe(false)
+  }
+})
+
+test('the script of the sign-in dialog is empty there: nobody signs in inside a picture', async () => {
+  const dialog = await get(`${mountOf()}/_svc/auth.js`, { origin: 'null' })
+  expect([dialog.status, dialog.headers.get('content-type'), await dialog.text()]).toEqual([
+    200,
+    'text/javascript; charset=utf-8',
+    '',
+  ])
+  expect(dialog.headers.get('access-control-allow-origin')).toBe('*')
+  expect((await get('/_svc/picture/wrong/_svc/auth.js')).status).toBe(404)
+})
+
 describe('is 404', () => {
   test('for a ticket that is changed in any byte, cut or lengthened', async () => {
     const mount = mountOf()

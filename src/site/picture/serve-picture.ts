@@ -1,5 +1,6 @@
 import type { Context } from '../../context.ts'
 import { encodePath } from '../../domain/asset-path.ts'
+import { AUTH_DIALOG_PATH } from '../../domain/auth-dialog-path.ts'
 import type { Arrival } from '../../http/arrival.ts'
 import { arePicturesOn, askedOrigin, PICTURE_PATH } from '../../modules/pictures/service.ts'
 import { openTicket, type Pictured } from '../../modules/pictures/tickets.ts'
@@ -24,12 +25,12 @@ export function servePicture(ctx: Context, arrival: Arrival): Response | Promise
   const { request, path } = arrival
   if (!path.startsWith(PICTURE_PATH)) return undefined
   arrival.isUnlogged = true
-  if (!isPlainRead(request)) return onlyReads(request)
+  if (!isPlainRead(request)) return readable(onlyReads(request))
   const end = path.indexOf('/', PICTURE_PATH.length)
   if (end === -1 || !arePicturesOn(ctx) || request.headers.get('sec-fetch-dest') === 'document')
-    return plainNotFound()
+    return nothingHere()
   const pictured = openTicket(ctx, path.slice(PICTURE_PATH.length, end))
-  if (pictured === undefined) return plainNotFound()
+  if (pictured === undefined) return nothingHere()
   return withContents(ctx, () => serveBelow(ctx, arrival, path.slice(0, end), pictured))
 }
 
@@ -40,19 +41,19 @@ function serveBelow(
   { deploymentId, basePath }: Pictured,
 ): Response | Promise<Response> {
   const row = findPictured(ctx.db, deploymentId)
-  if (row === null) return plainNotFound()
+  if (row === null) return nothingHere()
   const source = { ...row, basePath, manifestKey: manifestKey({ ...row, basePath }) }
   const { targets } = loadManifest(ctx, source)
   const { plain } = arrival.below(mount, arrival.peer)
   const isSpa = isSpaBy(row.isSpa === null ? null : row.isSpa === 1, targets)
   const target = targets.get(plain) ?? pageOfApp(arrival, plain, isSpa, targets)
-  if (target === undefined) return plainNotFound()
+  if (target === undefined && plain !== AUTH_DIALOG_PATH) return nothingHere()
   const origin = askedOrigin(ctx, {
     isSecure: arrival.isSecure,
     hostWithPort: arrival.hostHeader.toLowerCase(),
   })
   const dressed = (answer: Response) => withHeaders(answer, `${origin}${mount}/`, origin)
-  const answer = answerOf(ctx, arrival, mount, target)
+  const answer = target === undefined ? noDialog() : answerOf(ctx, arrival, mount, target)
   return answer instanceof Promise ? answer.then(dressed) : dressed(answer)
 }
 
@@ -124,7 +125,6 @@ function led(
 }
 
 /**
- * Its own origin is opaque: without the two that open it, a page would get none of its own style sheets, modules and fonts.
  * The isolation gives it a process of its own, which the page of the admin does not wait for, and the list of connections
  * closes WebRTC, which `default-src` leaves open.
  */
@@ -137,14 +137,26 @@ function withHeaders(answer: Response, mount: string, origin: string): Response 
   )
   headers.set('document-isolation-policy', 'isolate-and-require-corp')
   headers.set('connection-allowlist', '(response-origin); webrtc=block')
-  headers.set('access-control-allow-origin', '*')
-  headers.set('cross-origin-resource-policy', 'cross-origin')
   headers.set('referrer-policy', 'no-referrer')
   headers.set('x-content-type-options', 'nosniff')
   headers.set('x-dns-prefetch-control', 'off')
   headers.set('cache-control', 'private, max-age=600')
+  return readable(answer)
+}
+
+/** For a page of an opaque origin, which would get nothing else of its own, and a refusal as an error of the browser. */
+function readable(answer: Response): Response {
+  answer.headers.set('access-control-allow-origin', '*')
+  answer.headers.set('cross-origin-resource-policy', 'cross-origin')
   return answer
 }
+
+/** Nobody signs in inside a picture, and a site that offers it is none with an error. */
+const noDialog = (): Response =>
+  new Response('', { headers: { 'content-type': 'text/javascript; charset=utf-8' } })
+
+/** The same for a ticket that is none, so that it says nothing. */
+const nothingHere = (): Response => readable(plainNotFound())
 
 /** What is said of a visitor's cookies holds for no picture. */
 const DROPPED = ['vary', 'x-svc-commit']
