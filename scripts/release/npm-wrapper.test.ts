@@ -5,8 +5,9 @@ import { join } from 'node:path'
 import { until } from '../../src/testing/until.ts'
 import { makeNpm } from './npm.ts'
 import type { Release } from './release.ts'
-import { type Ended, type NpmHome, npmHome } from './testing/npm-home.ts'
+import { type NpmHome, npmHome } from './testing/npm-home.ts'
 import { type NpmRegistry, startNpmRegistry } from './testing/npm-registry.ts'
+import type { Ended } from './testing/run-in.ts'
 import { sampleRelease } from './testing/sample-release.ts'
 
 /** In the place of the executable: says what it was given, waits for signals when told to, and ends as told. */

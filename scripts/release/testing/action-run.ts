@@ -10,7 +10,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Ended } from './npm-home.ts'
+import { type Ended, runIn } from './run-in.ts'
 
 /** A runner with an action of a release, copied alone into a folder, and a PATH that has Node and what else is named. */
 export type ActionRun = {
@@ -37,33 +37,23 @@ export function actionRun(action: string, programs: readonly string[]): ActionRu
     toolCache: at('tools'),
     async run(inputs, env = {}) {
       for (const name of ['output', 'summary']) writeFileSync(at(name), '')
-      const child = Bun.spawn([join(at('path'), 'node'), join(at('action'), 'index.mjs')], {
-        cwd: at('work'),
-        env: {
-          PATH: at('path'),
-          HOME: at('home'),
-          RUNNER_TOOL_CACHE: at('tools'),
-          RUNNER_TEMP: at('temp'),
-          GITHUB_WORKSPACE: at('work'),
-          GITHUB_REPOSITORY: 'acme/book',
-          GITHUB_OUTPUT: at('output'),
-          GITHUB_STEP_SUMMARY: at('summary'),
-          ...Object.fromEntries(
-            Object.entries(inputs).map(([name, text]) => [`INPUT_${name.toUpperCase()}`, text]),
-          ),
-          ...env,
-        },
-        stdio: ['ignore', 'pipe', 'pipe'],
+      const ended = await runIn(at('work'), [join(at('path'), 'node'), join(at('action'), 'index.mjs')], {
+        PATH: at('path'),
+        HOME: at('home'),
+        RUNNER_TOOL_CACHE: at('tools'),
+        RUNNER_TEMP: at('temp'),
+        GITHUB_WORKSPACE: at('work'),
+        GITHUB_REPOSITORY: 'acme/book',
+        GITHUB_OUTPUT: at('output'),
+        GITHUB_STEP_SUMMARY: at('summary'),
+        ...Object.fromEntries(
+          Object.entries(inputs).map(([name, text]) => [`INPUT_${name.toUpperCase()}`, text]),
+        ),
+        ...env,
       })
-      const [stdout, stderr] = await Promise.all([
-        new Response(child.stdout).text(),
-        new Response(child.stderr).text(),
-      ])
       const lines = readFileSync(at('output'), 'utf8').split('\n').slice(0, -1)
       return {
-        code: await child.exited,
-        stdout,
-        stderr,
+        ...ended,
         outputs: Object.fromEntries(
           lines.map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
         ),

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Ended } from './npm-home.ts'
+import { type Ended, runIn } from './run-in.ts'
 
 /** A machine on which install.sh runs: a home, a folder for temporary files and a PATH. */
 export type InstallHome = {
@@ -33,18 +33,13 @@ export function installHome(script: string): InstallHome {
         writeFileSync(join(folder, name), `#!/bin/sh\n${text}\n`, { mode: 0o755 })
       return folder
     },
-    async run(shell, args, env = {}) {
-      const child = Bun.spawn([Bun.which(shell) ?? shell, script, ...args], {
-        cwd: home,
-        env: { PATH: process.env['PATH'] ?? '', HOME: home, TMPDIR: temporary, ...env },
-        stdio: ['ignore', 'pipe', 'pipe'],
-      })
-      const [stdout, stderr] = await Promise.all([
-        new Response(child.stdout).text(),
-        new Response(child.stderr).text(),
-      ])
-      return { code: await child.exited, stdout, stderr }
-    },
+    run: (shell, args, env = {}) =>
+      runIn(home, [Bun.which(shell) ?? shell, script, ...args], {
+        PATH: process.env['PATH'],
+        HOME: home,
+        TMPDIR: temporary,
+        ...env,
+      }),
     remove: () => rmSync(root, { recursive: true }),
   }
 }

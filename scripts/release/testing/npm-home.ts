@@ -1,11 +1,10 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { type Ended, runIn } from './run-in.ts'
 
 /** A command that runs. `ended` is its exit code, once also all that it and its children said has come. */
 export type Started = { output(): string; kill(signal: NodeJS.Signals): void; ended: Promise<number> }
-
-export type Ended = { code: number | null; stdout: string; stderr: string }
 
 /** A laptop that never saw svc: npm's home and an empty folder, with one registry and no other way out. */
 export type NpmHome = {
@@ -37,20 +36,8 @@ export function npmHome(registry: string): NpmHome {
     HTTP_PROXY: NOWHERE,
     NO_PROXY: '127.0.0.1',
   }
-  const run = async (argv: readonly string[], more: Record<string, string> = {}): Promise<Ended> => {
-    const child = Bun.spawn([...argv], {
-      cwd: folder,
-      env: { ...env, ...more },
-      stdin: 'ignore',
-      stdout: 'pipe',
-      stderr: 'pipe',
-    })
-    const [stdout, stderr] = await Promise.all([
-      new Response(child.stdout).text(),
-      new Response(child.stderr).text(),
-    ])
-    return { code: await child.exited, stdout, stderr }
-  }
+  const run = (argv: readonly string[], more: Record<string, string> = {}): Promise<Ended> =>
+    runIn(folder, argv, { ...env, ...more })
   const start = (argv: readonly string[], more: Record<string, string> = {}): Started =>
     startIn(folder, argv, { ...env, ...more })
   return { folder, env, run, start, remove: () => rmSync(root, { recursive: true, force: true }) }
