@@ -181,7 +181,7 @@ test('acme-dns: an account is made once and kept sealed; the CNAME to set is sho
           username: 'user-1',
           password: 'pass-1',
           subdomain: 'sub',
-          fulldomain: 'sub.auth.test',
+          fulldomain: 'Sub.Auth.test.',
         }
         return Response.json({ ...names, allowfrom: [] }, { status: 201 })
       }
@@ -236,6 +236,14 @@ test.each([
   await start(name === 'exec' ? program().env : { ACME_DNS: name }, 'http-01')
   await untilStatus('failed')
   expect(wildcard()?.error).toContain(`(${kind})`)
+})
+
+test('CNAMEs that lead in a circle are named', async () => {
+  await start(program().env)
+  dns.cnames.set(NAME, 'there.test')
+  dns.cnames.set('there.test', NAME)
+  await untilStatus('failed')
+  expect(wildcard()?.error).toBe(`${NAME} leads over more than 8 CNAME records`)
 })
 
 test('more than eight CNAMEs are not followed', async () => {
