@@ -22,7 +22,7 @@ async function testAll(): Promise<number> {
   const exitCode = await run(makingRelease(out))
   if (exitCode !== 0) return exitCode
   const patterns = Bun.argv.length > 2 ? Bun.argv.slice(2) : ['.release.test.']
-  return run(['test', '--timeout', '120000', ...patterns], { SVC_TEST_RELEASE: out })
+  return run(['test', '--timeout', '300000', ...patterns], { SVC_TEST_RELEASE: out })
 }
 
 const exitCode = await testAll().finally(() => rmSync(folder, { recursive: true, force: true }))

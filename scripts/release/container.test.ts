@@ -24,13 +24,13 @@ const argumentsOf = (instruction: string) =>
   steps.filter((step) => step.startsWith(`${instruction} `)).map((step) => step.slice(instruction.length + 1))
 
 test('every path that it copies is there for both processors, and may be run', () => {
-  const copied = argumentsOf('COPY').map((step) => step.split(' ')[0] ?? '')
-  expect(copied).toEqual(['linux/${TARGETARCH}/svc'])
-  for (const cpu of ['amd64', 'arm64'])
-    for (const path of copied) {
-      const file = join(release.out, 'container', path.replace('${TARGETARCH}', cpu))
-      expect(statSync(file).mode & 0o777).toBe(0o755)
-    }
+  for (const cpu of ['amd64', 'arm64']) {
+    const copied = argumentsOf('COPY').map(
+      (step) => step.replace('$', '').replace('{TARGETARCH}', cpu).split(' ')[0],
+    )
+    expect(copied).toEqual([`linux/${cpu}/svc`])
+    expect(statSync(join(release.out, 'container', copied[0] ?? '')).mode & 0o777).toBe(0o755)
+  }
   expect(filesBelow(join(release.out, 'container'))).toEqual([
     'Dockerfile',
     'linux/amd64/svc',

@@ -16,7 +16,13 @@ import { makeSums } from './sums.ts'
 export const PACKAGES: readonly Artefact[] = [makeNpm, makeActions, makeDeb, makeContainer, makeInstallScript]
 
 /** Each writes what the next ones read: the list of the files comes behind all files, their sums behind the list. */
-const ARTEFACTS: readonly Artefact[] = [makeExecutables, ...PACKAGES, makeManifest, makeSums]
+const ARTEFACTS: readonly Artefact[] = [makeExecutables, makePackages, makeManifest, makeSums]
+
+/** At once, since most of it is compression. It ends when all have, so that none writes into a folder that is removed. */
+async function makePackages(release: Release): Promise<void> {
+  const made = await Promise.allSettled(PACKAGES.map((make) => make(release)))
+  for (const result of made) if (result.status === 'rejected') throw result.reason
+}
 
 /** Makes a release beside `out` and puts it there. Who interrupts it finds `out` as it was. */
 export async function makeRelease(out: string, release: Omit<Release, 'out'>): Promise<void> {

@@ -4,7 +4,7 @@ import { type Browser, type BrowserContext, chromium, type Page, test } from '@p
 import { type Appliance, startAppliance } from '../../ui/e2e/appliance.ts'
 import { signIn } from '../../ui/e2e/journey.ts'
 import { GUESTBOOK, type Team } from './team.ts'
-import { pagesOfProject, pagesOfWorkspace, type Shot } from './typical.ts'
+import { PAGES_OF_VISITORS, pagesOfMany, pagesOfProject, pagesOfWorkspace, type Shot } from './typical.ts'
 import { ADMIN_ORIGIN, BASE_DOMAIN, SHOTS_ENV } from './world.ts'
 
 const OUT = process.env['SHOTS_OUT'] ?? 'shots'
@@ -15,14 +15,6 @@ const SIZES = { phone: [390, 844], laptop: [1440, 900], wide: [1920, 1080] } as 
 const THEMES = ['light', 'dark'] as const
 
 const typical = (team: Team): Shot[] => [...pagesOfProject(team), ...pagesOfWorkspace(team)]
-
-const thousand = (team: Team): Shot[] => [
-  ['records', `/projects/${team.project}/data/${team.visits}`],
-  [
-    'records-filtered',
-    `/projects/${team.project}/data/${team.visits}?filter[nights][gte]=2&sort=arrival&order=asc`,
-  ],
-]
 
 const wrong = (team: Team): Shot[] => [
   ['not-found', '/no-such-page'],
@@ -48,10 +40,12 @@ test('a team at work', async () => {
   await withAppliance({ DATA_DIR }, async (_, page) => {
     await shoot(page, 'typical', typical(team))
     await shootSteps(page, team)
-    await shoot(page, 'thousand', thousand(team))
+    await shoot(page, 'thousand', pagesOfMany(team))
     await shoot(page, 'error', wrong(team))
     if (isWanted('inside')) await withoutContents(() => shootFailure(page, team))
     await forReadme(page, team)
+    await page.context().clearCookies()
+    await shoot(page, 'visitor', PAGES_OF_VISITORS)
   })
 })
 

@@ -2,13 +2,12 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, wri
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Appliance } from '../../ui/e2e/appliance.ts'
+import { addExtras, type Extras } from './extras.ts'
 import { noteOf, visitOf } from './words.ts'
 
 /** What the pages to be shown are about. */
-export type Team = Record<
-  'project' | 'deployment' | 'older' | 'alias' | 'rule' | 'domain' | 'visits' | 'person',
-  string
->
+export type Team = Extras &
+  Record<'project' | 'deployment' | 'older' | 'alias' | 'rule' | 'domain' | 'visits' | 'person', string>
 
 export const GUESTBOOK = join(import.meta.dirname, '../../examples/guestbook')
 const OTHERS = [
@@ -45,7 +44,8 @@ export async function fillTeam(appliance: Appliance): Promise<Team> {
   const rule = await addRules(appliance, key, project)
   const visits = await addRecords(appliance, project)
   await make('/api/api-keys', { name: 'Ada’s laptop', projectId: project })
-  return { project, ...ids, person, domain, rule, visits }
+  const extras = await addExtras(appliance, project, visits)
+  return { project, ...ids, person, domain, rule, visits, ...extras }
 }
 
 async function createProject(appliance: Appliance, name: string, displayName: string, isPublic: boolean) {

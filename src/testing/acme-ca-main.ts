@@ -7,7 +7,7 @@ import { type AcmeCa, startAcmeCa } from './acme-ca.ts'
 export type AuthorityOrder =
   | { do: 'ask'; port: number }
   | { do: 'refuse'; host: string; detail: string }
-  | { do: 'forgive' }
+  | { do: 'forgive'; host: string }
 
 const port = Promise.withResolvers<number>()
 const ca = startAcmeCa({
@@ -22,6 +22,6 @@ await ca.stop()
 
 function obey({ faults }: AcmeCa, order: AuthorityOrder): void {
   if (order.do === 'ask') port.resolve(order.port)
-  else if (order.do === 'forgive') faults.refusals.clear()
+  else if (order.do === 'forgive') faults.refusals.delete(order.host)
   else faults.refusals.set(order.host, { type: 'connection', detail: order.detail })
 }

@@ -185,9 +185,11 @@ async function faultsOf(page: Page): Promise<string[]> {
   const excesses: string[] = []
   for (const width of [390, 768]) {
     await page.setViewportSize({ width, height: 800 })
-    const excess = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
+    const { excess, open } = await page.evaluate(() => ({
+      excess: document.documentElement.scrollWidth - window.innerWidth,
+      open: [...document.querySelectorAll('.dialog')].filter((dialog) => dialog.checkVisibility()).length,
+    }))
     if (excess > 0) excesses.push(`${excess} pixels too wide for ${width}`)
-    const open = await page.locator('.dialog').filter({ visible: true }).count()
     if (open > 0) excesses.push(`${open} dialogs are open at ${width}`)
   }
   if (wide !== null) await page.setViewportSize(wide)

@@ -70,7 +70,7 @@ export async function startAppliance(
 }
 
 const adminHostOf = (env: Record<string, string>) =>
-  env['BASE_DOMAIN'] === undefined ? 'localhost' : `admin.${env['BASE_DOMAIN']}`
+  env['ADMIN_HOST'] ?? (env['BASE_DOMAIN'] === undefined ? 'localhost' : `admin.${env['BASE_DOMAIN']}`)
 
 /** The parts of an appliance that call it. */
 export function clientsOf(

@@ -16,12 +16,9 @@ type Asked = {
   only?: string[]
 }
 
-/**
- * The faults of the open page. The script stays in the document, so that another look at it in other colours takes no more
- * than its rules. What is in frames are sites of others, on origins of their own.
- */
+/** The faults of the open page. What is in frames are sites of others, on origins of their own. */
 export async function violationsOf(page: Page, { parts, only }: Asked = {}): Promise<Result[]> {
-  if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(SCRIPT)
+  await bringAxe(page)
   const options: RunOptions = {
     iframes: false,
     // Selectors of all that is right take long.
@@ -37,6 +34,20 @@ export async function violationsOf(page: Page, { parts, only }: Asked = {}): Pro
     },
     { parts, options },
   )
+}
+
+const PREPARED = new WeakSet<Page>()
+
+/**
+ * Into this document and all that come: what is there from the start is compiled once for all of them, and takes a tenth of the time
+ * of what is evaluated in each.
+ */
+async function bringAxe(page: Page): Promise<void> {
+  if (!PREPARED.has(page)) {
+    PREPARED.add(page)
+    await page.addInitScript(`if (window === top) {${SCRIPT}}`)
+  }
+  if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(SCRIPT)
 }
 
 /** Those that must not be, in a line each. */

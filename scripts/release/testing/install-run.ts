@@ -15,9 +15,7 @@ export type InstallHome = {
 }
 
 /** What install.sh needs beside a way to fetch, to sum and to check a signature. */
-export const TOOLS = 'cat chmod cp cut date mkdir mktemp mv rm sed sleep uname wc ldd dash bash'.split(
-  ' ',
-)
+export const TOOLS = 'cat chmod cp cut date mkdir mktemp mv rm sed sleep uname wc ldd dash bash'.split(' ')
 
 export function installHome(script: string): InstallHome {
   const root = mkdtempSync(join(tmpdir(), 'svc-install-test-'))

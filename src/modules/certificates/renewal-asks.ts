@@ -29,9 +29,7 @@ export class RenewalAsks {
   look(): void {
     if (this.#isAsking) return
     this.#isAsking = true
-    this.#ended = this.#askAll().finally(() => {
-      this.#isAsking = false
-    })
+    this.#ended = this.#askAll()
   }
 
   /** Resolves when no question is open. The signal ends those that are. */
@@ -41,7 +39,11 @@ export class RenewalAsks {
 
   /** Each has an answer or waits afterwards, so this ends. Never rejects. */
   async #askAll(): Promise<void> {
-    for (let next = this.#next(); next !== undefined; next = this.#next()) await this.#ask(next)
+    try {
+      for (let next = this.#next(); next !== undefined; next = this.#next()) await this.#ask(next)
+    } finally {
+      this.#isAsking = false
+    }
   }
 
   #next(): HostRecord | undefined {
