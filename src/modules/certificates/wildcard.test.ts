@@ -142,6 +142,14 @@ describe('by a program', () => {
     expect(calls().at(-1)?.slice(0, 3)).toEqual(['cleanup', `${NAME}.`, 'left'])
   })
 
+  test('a removal that hangs does not hold up the end: the next start goes on with it', async () => {
+    const { env } = program('[ "$1" = cleanup ] && { touch "$0.hangs"; exec sleep 50; }')
+    await start(env)
+    await until('the removal', () => existsSync(join(folder, 'program.hangs')))
+    await world.certificates().stop()
+    expect(stored().shown).toHaveLength(2)
+  })
+
   test('certificates of single hosts are served until the wildcard is there', async () => {
     await start({}, 'http-01')
     await until('the certificate', () => hosts().length === 1)
