@@ -8,7 +8,11 @@ import { until } from './until.ts'
 /** Pebble and BIND of `npm run test:dns`. Each ends by `stop`. */
 type Running = { port: number; stop(): Promise<void> }
 
-const unpacked = (): string => process.env['SVC_TEST_DNS'] ?? ''
+function unpacked(): string {
+  const folder = process.env['SVC_TEST_DNS']
+  if (!folder) throw new Error('SVC_TEST_DNS is not set: npm run test:dns does it')
+  return folder
+}
 const programAt = (path: string): string => join(unpacked(), 'usr', path)
 
 export class RealServers {
