@@ -108,9 +108,9 @@ async function unitTests(patterns: string[]): Promise<Count> {
       // comes. The files of a worker share their modules, as those of one process do.
       ...(isLong ? [] : [`--parallel=${navigator.hardwareConcurrency + 1}`, '--no-isolate']),
       ...(patterns.length > 0 ? patterns : TESTED),
-      // They need a real store and cache, or all platforms: `npm run test:store`, `npm run test:release`.
+      // They need real servers, or all platforms: `npm run test:store`, `npm run test:dns`, `npm run test:release`.
       '--path-ignore-patterns',
-      '**/*.{store,release}.test.ts',
+      '**/*.{store,release,dns}.test.ts',
       '--reporter=junit',
       `--reporter-outfile=${report}`,
     ],

@@ -29,12 +29,14 @@ export type AcmeMachines = {
   stop(): Promise<void>
 }
 
-export function acmeMachines(): AcmeMachines {
+/** `textsAt`: what the authority finds in the DNS. */
+export function acmeMachines(textsAt: (name: string) => readonly string[] = () => []): AcmeMachines {
   const server = startObjectServer()
   const machines: AcmeMachine[] = []
   const authority = acmeAuthority({
     now: () => machines[0]?.app.ctx.now() ?? 0,
     answer: (host, token) => all.asked?.certificates.challengeAnswer(host, token),
+    textsAt,
   })
   const all: AcmeMachines = {
     ca: authority.ca,

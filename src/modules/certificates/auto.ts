@@ -93,7 +93,7 @@ class Auto implements AutoCertificates {
     })
     this.#timer = setInterval(() => this.hostsChanged(), ROUND_MS)
     setTimeout(() => this.hostsChanged(), 0)
-    for (const record of records)
+    for (const { record } of this.#entries.values())
       this.#dns.cleanUp(record).catch((error) => ctx.log.warn('the DNS could not be tidied', { error }))
   }
 

@@ -10,6 +10,8 @@ import type { HostRecord, ShownValue } from './host-record.ts'
 import type { CertificateStore } from './store.ts'
 
 const CLEAN_UP_MS = 60_000
+/** A server that is to end waits no longer for a removal: the next start goes on with it. */
+const STOP_MS = 2_000
 
 /** Shows the authority by records in the DNS that the base domain is ours. contract 19.5. */
 export class DnsProofs {
@@ -17,6 +19,7 @@ export class DnsProofs {
   readonly #store: CertificateStore
   readonly #keep: (record: HostRecord) => Promise<void>
   readonly #stopping: AbortSignal
+  readonly #ending = new AbortController()
 
   constructor(
     ctx: Context,
@@ -28,6 +31,8 @@ export class DnsProofs {
     this.#store = store
     this.#stopping = stopping
     this.#keep = keep
+    const end = () => this.#ending.abort(new Error('The server is stopping'))
+    stopping.addEventListener('abort', () => setTimeout(end, STOP_MS).unref(), { once: true })
   }
 
   solverOf(record: HostRecord): Solver {
@@ -105,7 +110,8 @@ export class DnsProofs {
   async #takeAway(record: HostRecord, provider: DnsProvider): Promise<void> {
     for (const one of [...record.shown])
       try {
-        await provider.remove(one.name, one.value, AbortSignal.timeout(CLEAN_UP_MS))
+        const signal = AbortSignal.any([this.#ending.signal, AbortSignal.timeout(CLEAN_UP_MS)])
+        await provider.remove(one.name, one.value, signal)
         record.shown = record.shown.filter((other) => other !== one)
       } catch (error) {
         const why = messageOf(error)

@@ -49,7 +49,8 @@ async function atAcmeDns(
   const kept = store.readProviderAccount(url, log)
   const account = kept === null ? await registerAtAcmeDns({ outbound, url }, signal) : accountOf(kept)
   if (kept === null) await store.saveProviderAccount(url, JSON.stringify(account))
-  return { provider: acmeDnsProvider({ outbound, url }, account), cname: account.fulldomain }
+  const cname = account.fulldomain.toLowerCase().replace(/\.$/, '')
+  return { provider: acmeDnsProvider({ outbound, url }, account), cname }
 }
 
 const accountOf = (text: string): AcmeDnsAccount => JSON.parse(text) as AcmeDnsAccount

@@ -142,6 +142,14 @@ describe('by a program', () => {
     expect(calls().at(-1)?.slice(0, 3)).toEqual(['cleanup', `${NAME}.`, 'left'])
   })
 
+  test('a removal that hangs does not hold up the end: the next start goes on with it', async () => {
+    const { env } = program('[ "$1" = cleanup ] && { touch "$0.hangs"; exec sleep 50; }')
+    await start(env)
+    await until('the removal', () => existsSync(join(folder, 'program.hangs')))
+    await world.certificates().stop()
+    expect(stored().shown).toHaveLength(2)
+  })
+
   test('certificates of single hosts are served until the wildcard is there', async () => {
     await start({}, 'http-01')
     await until('the certificate', () => hosts().length === 1)
@@ -183,7 +191,7 @@ test('acme-dns: an account is made once and kept sealed; the CNAME to set is sho
           username: 'user-1',
           password: 'pass-1',
           subdomain: 'sub',
-          fulldomain: 'sub.auth.test',
+          fulldomain: 'Sub.Auth.test.',
         }
         return Response.json({ ...names, allowfrom: [] }, { status: 201 })
       }
@@ -238,6 +246,14 @@ test.each([
   await start(name === 'exec' ? program().env : { ACME_DNS: name }, 'http-01')
   await untilStatus('failed')
   expect(wildcard()?.error).toContain(`(${kind})`)
+})
+
+test('CNAMEs that lead in a circle are named', async () => {
+  await start(program().env)
+  dns.cnames.set(NAME, 'there.test')
+  dns.cnames.set('there.test', NAME)
+  await untilStatus('failed')
+  expect(wildcard()?.error).toBe(`${NAME} leads over more than 8 CNAME records`)
 })
 
 test('more than eight CNAMEs are not followed', async () => {

@@ -122,3 +122,19 @@ test.each(providers)(
     expect(await messageOf(make().set(NAME, 'v', signal))).toContain('could not be asked')
   },
 )
+
+test.each(
+  [401, 403, 429, 500].flatMap((status) => providers.map(([label, make]) => [label, status, make] as const)),
+)('%s: %i with a page in place of JSON is named', async (_label, status, make) => {
+  answer = () => new Response(`<html>${TOKEN}</html>`, { status })
+  const said = await messageOf(make().set(NAME, 'v', signal))
+  expect(said).toContain(`answered ${status} to GET /zones?name=`)
+  expect(said).not.toContain(TOKEN)
+})
+
+test.each(providers)('%s: a zone of somebody else is not taken', async (label, make) => {
+  const zones = [{ id: 'z', name: 'example.org' }]
+  answer = () => Response.json({ result: zones, zones })
+  expect(await messageOf(make().set(NAME, 'v', signal))).toContain(`sees no zone of ${NAME} at ${label}`)
+  expect(told().some((call) => call.startsWith('POST'))).toBe(false)
+})

@@ -29,7 +29,7 @@ async function run({ path, env }: Program, args: readonly string[], signal: Abor
     ])
     signal.throwIfAborted()
     if (limit.aborted) throw failed(args, 'took longer than 60 s')
-    if (code !== 0) throw failed(args, `ended with ${code}${said === '' ? '' : `: ${said}`}`)
+    if (code !== 0) throw failed(args, `ended with ${code}${said === '' ? '' : `: ${shown(said, env)}`}`)
   } finally {
     limit.removeEventListener('abort', kill)
   }
@@ -46,6 +46,20 @@ function start(path: string, env: Record<string, string>, args: readonly string[
 
 const failed = ([what]: readonly string[], how: string) =>
   new AcmeError(`The program in ACME_DNS_EXEC ${how} (${what})`)
+
+const MAX_SHOWN = 300
+const SECRET_NAME = /TOKEN|SECRET|KEY|PASS|CREDENTIAL|AUTH/i
+/** Shorter ones are words such as `true`. */
+const MIN_SECRET = 6
+
+/** Without what its environment calls secret, which a failing program may print. */
+function shown(line: string, env: Record<string, string>): string {
+  const secrets = Object.entries(env)
+    .filter(([name, value]) => SECRET_NAME.test(name) && value.length >= MIN_SECRET)
+    .map(([, value]) => value)
+  const hidden = secrets.reduce((text, secret) => text.replaceAll(secret, '(hidden)'), line)
+  return hidden.replace(/\p{Cc}/gu, '').slice(0, MAX_SHOWN)
+}
 
 /** The last line that holds something. */
 async function lastOf(stream: ReadableStream<Uint8Array>): Promise<string> {

@@ -83,6 +83,7 @@ function exchanged({ host, port }: Options['server'], message: Buffer, signal: A
   let got: Buffer = Buffer.alloc(0)
   const stop = () => failed('took too long')
   limit.addEventListener('abort', stop, { once: true })
+  if (limit.aborted) stop()
   socket.on('connect', () => socket.write(Buffer.concat([u16(message.length), message])))
   socket.on('data', (piece: Buffer) => {
     got = Buffer.concat([got, piece])
