@@ -10,6 +10,7 @@ import trace from './images/trace.png' with { type: 'file' }
 import members from './members.md' with { type: 'file' }
 import operating from './operating.md' with { type: 'file' }
 import publishing from './publishing.md' with { type: 'file' }
+import releasing from './releasing.md' with { type: 'file' }
 import rules from './rules.md' with { type: 'file' }
 import scaling from './scaling.md' with { type: 'file' }
 import sites from './sites.md' with { type: 'file' }
@@ -36,6 +37,7 @@ export const DOCUMENTS: Readonly<Record<string, string>> = {
   'store/aws': aws,
   'store/runbook': runbook,
   architecture,
+  releasing,
 }
 
 /** What documents show or refer to, by its path in this folder. */

@@ -41,6 +41,7 @@ import failingRuns from './0037_failing_runs.sql' with { type: 'text' }
 import projectFiles from './0038_project_files.sql' with { type: 'text' }
 import schedules from './0039_schedules.sql' with { type: 'text' }
 import modelTokens from './0040_model_tokens.sql' with { type: 'text' }
+import ruleTargets from './0041_rule_targets.sql' with { type: 'text' }
 
 /** Append only: an applied migration is never edited, renamed or reordered. Imported as text, so they are in the executable. */
 export const migrations: readonly Migration[] = [
@@ -83,6 +84,7 @@ export const migrations: readonly Migration[] = [
   { name: '0038_project_files', sql: projectFiles },
   { name: '0039_schedules', sql: schedules },
   { name: '0040_model_tokens', sql: modelTokens },
+  { name: '0041_rule_targets', sql: ruleTargets, rebuildsTables: true },
 ]
 
 /**

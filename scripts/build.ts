@@ -1,14 +1,24 @@
 import { statSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 
-/** Builds the executable: `npm run build -- [--target bun-linux-arm64] [--outfile dist/svc]`. */
+/**
+ * Builds the executable: `npm run build -- [--target bun-linux-arm64] [--outfile dist/svc]`. A release gives it its version
+ * and public key too, which src/release-info.ts reads.
+ */
 const root = join(import.meta.dir, '..')
 const { values } = parseArgs({
   args: Bun.argv.slice(2),
-  options: { target: { type: 'string' }, outfile: { type: 'string', default: 'dist/svc' } },
+  options: {
+    target: { type: 'string' },
+    outfile: { type: 'string', default: 'dist/svc' },
+    version: { type: 'string' },
+    'public-key': { type: 'string' },
+  },
 })
-const outfile = join(root, values.outfile)
+const outfile = resolve(root, values.outfile)
+const define = (name: string, value: string | undefined): string[] =>
+  value === undefined ? [] : ['--define', `${name}=${JSON.stringify(value)}`]
 const built = Bun.spawnSync(
   [
     process.execPath,
@@ -25,6 +35,8 @@ const built = Bun.spawnSync(
     '--no-compile-autoload-dotenv',
     // A request head of 64 KiB, so that the cookies of sibling sites do not lock people out so soon.
     '--compile-exec-argv=--max-http-header-size=65536',
+    ...define('SVC_VERSION', values.version),
+    ...define('SVC_PUBLIC_KEY', values['public-key']),
     ...(values.target === undefined ? [] : [`--target=${values.target}`]),
     'src/main.ts',
     '--outfile',

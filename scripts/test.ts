@@ -1,8 +1,9 @@
 import { existsSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { makingRelease } from './release/testing/made-release.ts'
 
 /**
- * npm test: types, lint, every test, the executable, and the browser's journeys on it. Ends with the files that
+ * npm test: types, lint, every test, the executable, a release, and the browser's journeys on it. Ends with the files that
  * took longest and `N passed, N failed`.
  * `npm test -- PATTERN …` runs only the tests whose file matches, without the rest. `npm run test:long` (`--long`) runs
  * the property tests, `npm run test:crash` (`--crash`) those that kill the server, both in all their rounds.
@@ -12,6 +13,7 @@ const LONG_RUNS: Record<string, string> = { '--long': '.property.test.', '--cras
 const TESTED = ['src', 'ui', 'migrations', 'scripts']
 const SHELL = 'chromium-headless-shell'
 const REPORTS = join(root, 'test-results')
+const RELEASE = join(REPORTS, 'release')
 /** How many files are named at the end. */
 const SLOWEST = 5
 const args = Bun.argv.slice(2)
@@ -21,28 +23,43 @@ const only = args.map((arg) => LONG_RUNS[arg] ?? arg)
 type Count = { passed: number; failed: number }
 type Step = { name: string; run: () => Promise<Count> }
 
-const steps: Step[] =
+const EXECUTABLE: Step = { name: 'executable', run: build }
+/** One after the other; those of a line at once. */
+const steps: Step[][] =
   only.length > 0
-    ? [...(isLong ? [{ name: 'executable', run: build }] : []), { name: 'tests', run: () => unitTests(only) }]
+    ? [isLong ? [EXECUTABLE] : [], [{ name: 'tests', run: () => unitTests(only) }]]
     : [
-        ...['tsconfig.json', 'scripts/tsconfig.node.json', 'ui/tsconfig.browser.json'].map((project) => ({
-          name: `types of ${project}`,
-          run: () => command(['node_modules/.bin/tsc', '-p', project]),
-        })),
-        {
-          name: 'lint',
-          run: () => command(['node_modules/.bin/biome', 'check', '--error-on-warnings', '.']),
-        },
-        { name: 'executable', run: build },
-        { name: 'tests', run: () => unitTests([]) },
-        { name: 'browser', run: browserTests },
+        [
+          ...['tsconfig.json', 'scripts/tsconfig.node.json', 'ui/tsconfig.browser.json'].map((project) => ({
+            name: `types of ${project}`,
+            run: () => command(['node_modules/.bin/tsc', '-p', project]),
+          })),
+          {
+            name: 'lint',
+            run: () => command(['node_modules/.bin/biome', 'check', '--error-on-warnings', '.']),
+          },
+          EXECUTABLE,
+          { name: 'release', run: makeRelease },
+        ],
+        [{ name: 'release', run: makeRelease }],
+        [{ name: 'tests', run: () => unitTests([]) }],
+        [{ name: 'browser', run: browserTests }],
       ]
 
 let isBuilt = false
+let isReleased = false
 const durations: { file: string; ms: number }[] = []
 const total: Count = { passed: 0, failed: 0 }
 const failures: string[] = []
-for (const { name, run } of steps) {
+for (const together of steps) await Promise.all(together.map(take))
+for (const { file, ms } of durations.sort((a, b) => b.ms - a.ms).slice(0, SLOWEST))
+  console.log(`slow: ${file} ${Math.round(ms / 1000)} s`)
+// Once more at the end: who reads a long output reads its last lines.
+for (const failure of failures) console.log(failure)
+console.log(`${total.passed} passed, ${total.failed} failed`)
+process.exit(total.failed === 0 ? 0 : 1)
+
+async function take({ name, run }: Step): Promise<void> {
   const startedAt = performance.now()
   const { passed, failed } = await run()
   total.passed += passed
@@ -51,12 +68,6 @@ for (const { name, run } of steps) {
     `${name}: ${passed} passed, ${failed} failed (${Math.round((performance.now() - startedAt) / 1000)} s)`,
   )
 }
-for (const { file, ms } of durations.sort((a, b) => b.ms - a.ms).slice(0, SLOWEST))
-  console.log(`slow: ${file} ${Math.round(ms / 1000)} s`)
-// Once more at the end: who reads a long output reads its last lines.
-for (const failure of failures) console.log(failure)
-console.log(`${total.passed} passed, ${total.failed} failed`)
-process.exit(total.failed === 0 ? 0 : 1)
 
 /** One check: it passes when the command ends with 0. */
 async function command(argv: string[]): Promise<Count> {
@@ -71,9 +82,18 @@ async function build(): Promise<Count> {
   return count
 }
 
+/** Of this platform alone: `npm run test:release` makes the others. */
+async function makeRelease(): Promise<Count> {
+  const count = await command([process.execPath, ...makingRelease(RELEASE), '--only', 'linux-x64'])
+  isReleased = count.failed === 0
+  return count
+}
+
 async function unitTests(patterns: string[]): Promise<Count> {
   // Differences are applied by the program that people have.
   if (Bun.which('patch') === null) await install(['patch'], 'Install patch.')
+  // It reads the unit that svc install writes.
+  if (Bun.which('systemd-analyze') === null) await install(['systemd'], 'Install systemd-analyze.')
   const report = join(REPORTS, 'units.xml')
   mkdirSync(REPORTS, { recursive: true })
   rmSync(report, { force: true })
@@ -88,15 +108,16 @@ async function unitTests(patterns: string[]): Promise<Count> {
       // comes. The files of a worker share their modules, as those of one process do.
       ...(isLong ? [] : [`--parallel=${navigator.hardwareConcurrency + 1}`, '--no-isolate']),
       ...(patterns.length > 0 ? patterns : TESTED),
-      // They need a real store and cache: `npm run test:store`.
+      // They need a real store and cache, or all platforms: `npm run test:store`, `npm run test:release`.
       '--path-ignore-patterns',
-      '**/*.store.test.ts',
+      '**/*.{store,release}.test.ts',
       '--reporter=junit',
       `--reporter-outfile=${report}`,
     ],
     {
       ...(isLong ? { SVC_TEST_LONG: '1' } : {}),
       ...(isBuilt ? { SVC_TEST_EXECUTABLE: join(root, 'dist/svc') } : {}),
+      ...(isReleased ? { SVC_TEST_RELEASE: RELEASE } : {}),
     },
   )
   console.log(output)

@@ -7,6 +7,8 @@ import { SANDBOX_ARGUMENT } from './pipelines/sandbox/protocol.ts'
 
 const commands: Commands = {
   serve: async () => (await import('./cli/serve.ts')).serveCommand,
+  install: async () => (await import('./cli/install.ts')).installCommand,
+  uninstall: async () => (await import('./cli/uninstall.ts')).uninstallCommand,
   deploy: async () => (await import('./cli/deploy.ts')).deployCommand,
   list: async () => (await import('./cli/list.ts')).listCommand,
   compare: async () => (await import('./cli/compare.ts')).compareCommand,

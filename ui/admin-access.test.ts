@@ -138,6 +138,8 @@ const TABLE: [route: string, who: Who][] = [
   ['GET /admin/logs', 'global admin'],
   ['GET /admin/storage', 'global admin'],
   ['GET /admin/machines', 'global admin'],
+  ['GET /admin/certificates', 'global admin'],
+  ['POST /admin/certificates', 'global admin'],
   ['GET /admin/backups', 'global admin'],
   ['POST /admin/backups', 'global admin'],
   ['POST /admin/health', 'global admin'],

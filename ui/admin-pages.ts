@@ -24,6 +24,7 @@ import { ruleTestPages } from './rules/rule-test-routes.ts'
 import { runsPages } from './rules/run-routes.ts'
 import { schedulePages } from './schedules/routes.ts'
 import { webhookPages } from './webhooks/routes.ts'
+import { certificatePages } from './workspace/certificate-routes.ts'
 import { keyPages } from './workspace/key-routes.ts'
 import { operationsPages } from './workspace/operations-routes.ts'
 import { workspacePages } from './workspace/routes.ts'
@@ -55,6 +56,7 @@ export const adminPages = (ctx: Context, explainer: Explainer) =>
     .use(retentionPages(ctx))
     .use(releasePages(ctx))
     .use(operationsPages(ctx, explainer))
+    .use(certificatePages(ctx))
     .use(keyPages(ctx))
     .use(webhookPages(ctx))
     .use(workspacePages(ctx))

@@ -6,7 +6,7 @@ import { untilQuiet } from './lib/proc.ts'
 import type { Line } from './lib/report.ts'
 import { postSite, pushPipelines } from './lib/site-pipelines.ts'
 import { interleave, median, ratios } from './lib/stats.ts'
-import { api, packed, type Svc, startSvc } from './lib/svc.ts'
+import { api, packed, publishArchive, type Svc, startSvc } from './lib/svc.ts'
 
 const READERS = 4
 const RECORDS = 24
@@ -94,22 +94,14 @@ async function benchFunctions(lab: Lab, svc: Svc, pace: Pace): Promise<Line> {
 }
 
 async function pushOther(lab: Lab, svc: Svc): Promise<Svc> {
-  const query = new URLSearchParams({
-    owner: 'other',
-    repo: 'site',
-    commitSha: commitOf(3),
-    alias: 'production',
-    isPublic: 'true',
-  })
   const folder = lab.folder('other')
   await Bun.write(`${folder}/index.html`, 'x')
-  await api(svc, 'POST', `/api/deployments?${query}`, await packed(folder), 'application/gzip')
-  const { id } = (await api(svc, 'GET', '/api/projects/other/site')) as { id: string }
+  const { deployment } = await publishArchive(svc, await packed(folder), commitOf(3), 'other/site')
   const rules = [{ pathPattern: '/api/trivial', pipelineConfig: { steps: [trivial] } }]
   await api(
     svc,
     'PUT',
-    `/api/proxy-rule-sets/project/${id}/sync`,
+    `/api/proxy-rule-sets/project/${deployment.projectId}/sync`,
     JSON.stringify({ ruleSet: { name: 'f' }, rules }),
   )
   return { ...svc, host: 'production--site--other.localhost' }

@@ -11,6 +11,7 @@ import type { Pace } from './lib/pace.ts'
 import { isHeld, type Line, printLines } from './lib/report.ts'
 import { benchMachines } from './machines.ts'
 import { benchNeighbours } from './neighbours.ts'
+import { benchNpm } from './npm.ts'
 import { benchPages } from './pages.ts'
 import { benchPaths } from './paths.ts'
 import { benchPeople } from './people.ts'
@@ -65,6 +66,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   people: benchPeople,
   pictures: benchPictures,
   compare: benchCompare,
+  npm: benchNpm,
 }
 
 const USAGE = `usage: npm run bench -- [--rounds N] [--seconds N] [${Object.keys(BENCHES).join('|')}]…

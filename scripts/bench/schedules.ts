@@ -1,3 +1,4 @@
+import { commitOf } from './lib/content.ts'
 import type { Lab } from './lib/lab.ts'
 import { type LoadResult, load } from './lib/load.ts'
 import type { Pace } from './lib/pace.ts'
@@ -5,7 +6,7 @@ import { untilQuiet } from './lib/proc.ts'
 import type { Line } from './lib/report.ts'
 import { pushPipelines } from './lib/site-pipelines.ts'
 import { interleave, median, ratios } from './lib/stats.ts'
-import { api, type Svc, startSvc } from './lib/svc.ts'
+import { api, packed, publishArchive, type Svc, startSvc } from './lib/svc.ts'
 
 const PROJECTS = 100
 /** The most of a project. */
@@ -16,7 +17,9 @@ const STEPS = { '/api/tick': { handlerType: 'response_handler', config: { body: 
 export async function benchSchedules(lab: Lab, pace: Pace): Promise<Line[]> {
   const [quiet, full] = [await startSvc(lab), await startSvc(lab)]
   for (const svc of [quiet, full]) await pushPipelines(lab, svc, STEPS, [])
-  await fill(full)
+  const folder = lab.folder('small')
+  await Bun.write(`${folder}/index.html`, 'x')
+  await fill(full, folder)
   for (const svc of [quiet, full]) {
     await untilQuiet(svc.process.pid)
     await visit(svc, pace)
@@ -41,7 +44,7 @@ function cronOf(minute: number): string {
   return `${minute % 60} 12 ${tomorrow.getUTCDate()} ${tomorrow.getUTCMonth() + 1} *`
 }
 
-async function fill(svc: Svc): Promise<void> {
+async function fill(svc: Svc, folder: string): Promise<void> {
   const schedules = Array.from({ length: EACH }, (_, i) => ({
     name: `s${i}`,
     cron: cronOf(i),
@@ -49,17 +52,11 @@ async function fill(svc: Svc): Promise<void> {
   }))
   const pipelineConfig = { steps: [STEPS['/api/tick']] }
   const rules = [{ pathPattern: '/tick', method: 'POST', pipelineConfig }]
+  const archive = await packed(folder)
   for (let i = 0; i < PROJECTS; i++) {
-    const { id } = (await api(
-      svc,
-      'POST',
-      '/api/projects',
-      JSON.stringify({ owner: 'acme', name: `p${i}` }),
-    )) as {
-      id: string
-    }
+    const { deployment } = await publishArchive(svc, archive, commitOf(i + 3), `acme/p${i}`)
     const push = { ruleSet: { name: 'ticks' }, rules, schedules }
-    await api(svc, 'PUT', `/api/proxy-rule-sets/project/${id}/sync`, JSON.stringify(push))
+    await api(svc, 'PUT', `/api/proxy-rule-sets/project/${deployment.projectId}/sync`, JSON.stringify(push))
   }
 }
 

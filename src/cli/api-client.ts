@@ -2,11 +2,11 @@ import { messageOf } from '../domain/errors.ts'
 import { parseHttpDate } from '../domain/http-date.ts'
 import { isRecord } from '../domain/is-record.ts'
 import { parseRetryAfter } from '../domain/retry-after.ts'
+import { VERSION } from '../release-info.ts'
 import { bytesOfAnswer } from './answer-text.ts'
 import { CommandFailure, EXIT, type Io, printable, UsageError } from './command.ts'
 import { type HttpProxy, proxyFor } from './proxy.ts'
 import { unreachableReason } from './unreachable.ts'
-import { VERSION } from './version.ts'
 
 /** The server refused the request. `message` is the server's sentence. */
 export class ApiFailure extends CommandFailure {

@@ -1,8 +1,14 @@
 import { expect, test } from 'bun:test'
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openDb } from '../db/open.ts'
+import { CertificateStore } from '../modules/certificates/store.ts'
+import { newKey } from '../platform/acme/keys.ts'
+import { createLog } from '../platform/log.ts'
+import { createSecretBox } from '../platform/secret-box.ts'
+import { readSecretKeys } from '../platform/secret-keys.ts'
+import { certificateRecord } from '../testing/certificate-record.ts'
 import { backupCommand } from './backup.ts'
 import type { Command } from './command.ts'
 import { restoreCommand } from './restore.ts'
@@ -49,5 +55,36 @@ test('what waited for a webhook or to be mailed when the backup was made counts 
   expect(rows.map(({ status, tries }) => [status, JSON.parse(tries)])).toMatchObject([
     ['failed', [{ status: null, error: 'restored' }]],
   ])
+  rmSync(folder, { recursive: true })
+})
+
+test('certificates and the accounts at authorities and providers come back, and their keys open', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-backup-'))
+  const at = (...names: string[]) => join(folder, ...names)
+  mkdirSync(at('a'))
+  openDb(at('a', 'svc.db'), 0).sqlite.close()
+  const storeIn = (name: string) =>
+    new CertificateStore(at(name), createSecretBox(readSecretKeys(at(name, 'secret.key'))))
+  const directory = 'https://ca.test/'
+  const record = certificateRecord('sites.test')
+  await storeIn('a').saveHost(record)
+  await storeIn('a').saveAccount({ directory, key: newKey(), url: `${directory}1` })
+  writeFileSync(at('a', 'certs', 'dns-account.json'), '{"sealed":"v1.x"}')
+  const run = (command: Command, name: string, words: string[]) =>
+    runCommand({ [name]: () => command }, [name, ...words], testIo({ cwd: folder }), name)
+  expect(await run(backupCommand, 'backup', [at('b.tar'), '--data-dir', at('a')])).toBe(0)
+  expect(await run(restoreCommand, 'restore', [at('b.tar'), '--data-dir', at('c')])).toBe(0)
+  const bytesIn = (name: string) =>
+    readdirSync(at(name, 'certs')).map((one) => [one, readFileSync(at(name, 'certs', one), 'utf8')])
+  expect(bytesIn('c').sort()).toEqual(bytesIn('a').sort())
+  expect(bytesIn('c')).toHaveLength(3)
+  const log = createLog({
+    level: 'warn',
+    format: 'json',
+    write: (line) => expect(line).toBe(''),
+    now: () => 0,
+  })
+  expect(storeIn('c').readHosts(log)).toEqual([record])
+  expect(storeIn('c').readAccount(directory, log)?.url).toBe(`${directory}1`)
   rmSync(folder, { recursive: true })
 })

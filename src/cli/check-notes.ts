@@ -3,6 +3,7 @@ import type { Config } from '../config/config.ts'
 import type { Context } from '../context.ts'
 import { DataDirError } from '../domain/data-dir-error.ts'
 import { messageOf } from '../domain/errors.ts'
+import { findUnreadableCertificates } from '../modules/certificates/unreadable.ts'
 import { findTwins, type Twins } from '../modules/users/service.ts'
 import { findForeignFiles } from '../platform/foreign-files.ts'
 import { CommandFailure, type Io, printable } from './command.ts'
@@ -18,9 +19,9 @@ export class Problems {
     this.#io = io
   }
 
-  tell({ kind, detail }: { kind: string; detail: string }, hint?: string): void {
+  tell({ kind, detail }: { kind: string; detail: string }, ...hints: string[]): void {
     this.count += 1
-    if (hint !== undefined) this.#hints.add(hint)
+    for (const hint of hints) this.#hints.add(hint)
     this.#io.stdout.write(`${kind}: ${printable(detail)}\n`)
   }
 
@@ -41,6 +42,16 @@ export class Problems {
     const what = this.count === 1 ? 'problem' : 'problems'
     return `${this.count} ${what} found in ${dataDir}${[...this.#hints].join('')}`
   }
+}
+
+/** Prints what a server would leave aside at its start. */
+export function tellOfCertificates(ctx: Context, problems: Problems, config: Config): void {
+  for (const problem of findUnreadableCertificates(ctx))
+    problems.tell(
+      problem,
+      keyHint(config),
+      '; what cannot be read in certs/ the server asks for anew, and may be deleted',
+    )
 }
 
 export function tellOfTwins(ctx: Context, io: Io): void {

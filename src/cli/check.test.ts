@@ -1,10 +1,16 @@
 import { Database } from 'bun:sqlite'
-import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { existsSync, mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openDb } from '../db/open.ts'
+import { emptyRecord } from '../modules/certificates/host-record.ts'
+import { CertificateStore } from '../modules/certificates/store.ts'
+import { newKey } from '../platform/acme/keys.ts'
 import { randomBytes } from '../platform/random.ts'
+import { createSecretBox } from '../platform/secret-box.ts'
+import { readSecretKeys } from '../platform/secret-keys.ts'
+import { certificateRecord } from '../testing/certificate-record.ts'
 import { checkCommand } from './check.ts'
 import { runCommand } from './run-command.ts'
 import { storeSealedValues } from './testing/sealed-values.ts'
@@ -45,6 +51,40 @@ test('stored secrets that the key opens are well, those of a lost key are each n
   })
   // Another key beside the database would be taken for the right one, and come into backups.
   expect(existsSync(at('secret.key'))).toBe(false)
+})
+
+describe('certs/', () => {
+  const store = () => new CertificateStore(folder, createSecretBox(readSecretKeys(at('secret.key'))))
+  const named = async () => {
+    const { code, out, err } = await check()
+    const names = [...out.matchAll(/^certificate_unreadable: certs\/(\S+): \S/gm)].map(([, name]) => name)
+    return { code, names, err }
+  }
+  const saveAccount = () =>
+    store().saveAccount({ directory: 'https://ca.test/', key: newKey(), url: 'https://ca.test/1' })
+
+  test('with certificates, accounts and what others put there is well', async () => {
+    await store().saveHost(certificateRecord('a.example'))
+    await store().saveHost(emptyRecord('waiting.example'))
+    await saveAccount()
+    writeFileSync(at('certs', 'my own.pem'), 'x')
+    expect(await check()).toEqual({ code: 0, out: 'all is well\n', err: '' })
+  })
+
+  test('each file that cannot be used is named, with what becomes of it', async () => {
+    await store().saveHost(certificateRecord('a.example'))
+    await saveAccount()
+    await store().saveHost(certificateRecord('other.example', newKey()))
+    writeFileSync(at('certs', 'host-cut.example.json'), '{"host":')
+    symlinkSync(at('nowhere'), at('certs', 'gone.pem'))
+    const broken = ['gone.pem', 'host-cut.example.json', 'host-other.example.json']
+    const found = await named()
+    expect(found).toEqual({ code: 1, names: broken, err: expect.stringContaining('asks for anew') })
+
+    rmSync(at('secret.key'))
+    const account = expect.stringMatching(/^account-\w+\.json$/)
+    expect((await named()).names).toEqual([account, 'gone.pem', 'host-a.example.json', ...broken.slice(1)])
+  })
 })
 
 test.each<[what: string, lose: () => void]>([

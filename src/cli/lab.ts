@@ -10,9 +10,9 @@ import { sandboxFor } from '../pipelines/sandbox/sandbox-for.ts'
 import { waitForWork } from '../pipelines/track-work.ts'
 import type { Mail } from '../platform/mail.ts'
 import { newToken } from '../platform/tokens.ts'
+import { VERSION } from '../release-info.ts'
 import { type App, createApp } from '../server/app.ts'
 import { openContext } from '../server/open-context.ts'
-import { VERSION } from './version.ts'
 
 /** A complete service in memory, thrown away afterwards: a rule behaves here as on a server. */
 export type Lab = {

@@ -7,9 +7,9 @@ import { isCopy } from '../platform/copy-of-store.ts'
 import { enterDataDir, findUnusable } from '../platform/data-dir.ts'
 import { lockDataDir } from '../platform/instance-lock.ts'
 import { newSecretKey } from '../platform/secret-keys.ts'
+import { VERSION } from '../release-info.ts'
 import { openContext } from '../server/open-context.ts'
 import { CommandFailure, type Io } from './command.ts'
-import { VERSION } from './version.ts'
 
 /** Runs `work` on the data directory, with or without a running server. A refusal becomes exit code 1. */
 export async function onDataDir<T>(

@@ -3,6 +3,7 @@ import { expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { VERSION } from '../release-info.ts'
 import { adminCommand } from './admin.ts'
 import { type Command, CommandFailure, type Commands, parseFlags } from './command.ts'
 import { helpCommand } from './help.ts'
@@ -10,7 +11,7 @@ import { keyCommand } from './key.ts'
 import { rulesCommand } from './rules.ts'
 import { runCommand } from './run-command.ts'
 import { testIo } from './testing/test-io.ts'
-import { VERSION, versionCommand } from './version.ts'
+import { versionCommand } from './version.ts'
 
 const serve: Command = {
   summary: 'Run the appliance',
@@ -40,6 +41,7 @@ const cases: [argv: string[], code: number, out: string, err: string][] = [
   [['key', 'create', '--help'], 0, 'usage: svc key create NAME\n', ''],
   [['version'], 0, `svc ${VERSION}\n`, ''],
   [['--version'], 0, `svc ${VERSION}\n`, ''],
+  [['version', '--json'], 0, `{"version":"${VERSION}","publicKey":null}\n`, ''],
   [['serve', '--port', 'taken'], 78, '', 'svc serve: the port is taken [2J\n'],
   [['toString'], 2, '', 'svc: there is no command "toString"; svc help lists them\n'],
 ]

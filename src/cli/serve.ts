@@ -1,8 +1,8 @@
 import { configHelp } from '../config/config.ts'
+import { VERSION } from '../release-info.ts'
 import { serve } from '../server/serve.ts'
 import { type Command, UsageError } from './command.ts'
 import { settingsOf } from './settings.ts'
-import { VERSION } from './version.ts'
 
 export const serveCommand: Command = {
   summary: 'Run the appliance (the default command)',

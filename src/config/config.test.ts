@@ -91,6 +91,16 @@ const good: [variable: string, text: string, key: keyof ReturnType<typeof loadCo
     'https://ca.internal:9000/acme/directory',
   ],
   ['ACME_EMAIL', 'Ops@Example.com', 'acmeEmail', 'ops@example.com'],
+  [
+    'ACME_DNS_RESOLVERS',
+    '1.1.1.1:53, [::1]:5353, ns.test',
+    'acmeDnsResolvers',
+    [
+      { host: '1.1.1.1', port: 53 },
+      { host: '::1', port: 5353 },
+      { host: 'ns.test', port: 53 },
+    ],
+  ],
 ]
 
 test.each(good)('%s=%s is accepted', (variable, text, key, value) => {
@@ -143,6 +153,18 @@ const bad: [variable: string, text: string, says: string][] = [
   ['TLS', 'on', 'TLS is "on", but must be one of off, auto, files'],
   ['HTTP_PORT', 'none', 'a whole number from 0 to 65535, or off'],
   ['ACME_DIRECTORY', 'http://ca.internal/directory', 'an address that starts with https://'],
+  ['ACME_EAB_HMAC_KEY', 'a+b/c', 'a key in base64url'],
+  ['ACME_EAB_HMAC_KEY', 'abcde', 'a key in base64url'],
+  ['ACME_DNS', 'route53', 'one of acme-dns, rfc2136, exec, cloudflare, hetzner, persist'],
+  ['ACME_DNS_EXEC', 'bin/dns', 'an absolute path'],
+  ['ACME_DNS_SERVER', 'ns.test:0', 'a host or host:port'],
+  ['ACME_DNS_SERVER', 'https://ns.test', 'a host or host:port'],
+  ['ACME_DNS_TSIG_ALGORITHM', 'hmac-md5', 'one of hmac-sha256, hmac-sha384, hmac-sha512'],
+  ['ACME_DNS_URL', 'http://auth.test', 'https://, or http:// on this machine'],
+  ['ACME_DNS_API', 'http://127.0.0.1', 'an address that starts with https://'],
+  ['ACME_DNS_RESOLVERS', '1.1.1.1:53,', 'a comma-separated list of host:port'],
+  ['ACME_DNS_TIMEOUT_SECONDS', '0', 'a whole number from 1 to 900'],
+  ['ACME_DNS_TIMEOUT_SECONDS', '901', 'a whole number from 1 to 900'],
 ]
 
 test.each(bad)('%s=%s stops the start and says why', (variable, text, says) => {
@@ -154,6 +176,9 @@ test.each([
   ['SECRET_KEY', 'c2hvcnQ='],
   ['ADMIN_PASSWORD', 'short'],
   ['SMTP_URL', 'ftp://user:hunter2@host'],
+  ['ACME_EAB_HMAC_KEY', 'not/base64url'],
+  ['ACME_DNS_TSIG_SECRET', 'not base64'],
+  ['ACME_DNS_TOKEN', 'two words'],
 ])('the value of %s is not shown', (variable, text) => {
   const message = (() => {
     try {
@@ -185,6 +210,28 @@ test('with TLS on the default ports are 443 and 80', () => {
   expect(loadConfig({ env: {} })).toMatchObject({ tls: 'off', port: 3000 })
 })
 
+const DNS = { TLS: 'auto', BASE_DOMAIN: 'sites.test' }
+const TSIG = {
+  ACME_DNS: 'rfc2136',
+  ACME_DNS_SERVER: 'ns.sites.test',
+  ACME_DNS_ZONE: 'sites.test',
+  ACME_DNS_TSIG_NAME: 'svc.',
+  ACME_DNS_TSIG_SECRET: 'c2VjcmV0',
+}
+
+test('the settings of a provider go together, and its program gets none of svc', () => {
+  expect(loadConfig({ env: { ...DNS, ...TSIG } })).toMatchObject({
+    acmeDnsServer: { host: 'ns.sites.test', port: 53 },
+    acmeDnsTsigName: 'svc',
+    acmeDnsResolvers: null,
+    acmeDnsTimeoutSeconds: 120,
+  })
+  const own = { PATH: '/bin', AWS_SECRET: 'theirs', SECRET_KEY: '', ACME_EMAIL: 'a@b.test' }
+  const exec = { ...DNS, ...own, ACME_DNS: 'exec', ACME_DNS_EXEC: '/usr/bin/dns' }
+  const env = { PATH: '/bin', AWS_SECRET: 'theirs' }
+  expect(loadConfig({ env: exec }).acmeDnsExec).toEqual({ path: '/usr/bin/dns', env })
+})
+
 const conflicts: [says: string, env: Record<string, string>][] = [
   ['TLS_CERT_FILE is missing: TLS=files needs it', { TLS: 'files', TLS_KEY_FILE: 'k.pem' }],
   ['TLS_KEY_FILE is missing: TLS=files needs it', { TLS: 'files', TLS_CERT_FILE: 'c.pem' }],
@@ -194,6 +241,18 @@ const conflicts: [says: string, env: Record<string, string>][] = [
     'PUBLIC_URL is "http://admin.test", but must be https with TLS on',
     { ...FILES, PUBLIC_URL: 'http://admin.test' },
   ],
+  ['ACME_EAB_HMAC_KEY is missing', { ACME_EAB_KID: 'kid-1' }],
+  ['ACME_EAB_KID is missing', { TLS: 'auto', ACME_EAB_HMAC_KEY: 'c2VjcmV0' }],
+  ['ACME_DNS_EXEC is missing', { ...DNS, ACME_DNS: 'exec' }],
+  ['ACME_DNS_URL is missing', { ...DNS, ACME_DNS: 'acme-dns' }],
+  ['ACME_DNS_TOKEN is missing', { ...DNS, ACME_DNS: 'cloudflare' }],
+  ['ACME_DNS_TOKEN is missing', { ...DNS, ACME_DNS: 'hetzner' }],
+  ['ACME_DNS_SERVER is missing', { ...DNS, ACME_DNS: 'rfc2136' }],
+  ['ACME_DNS_TSIG_SECRET is missing', { ...DNS, ...TSIG, ACME_DNS_TSIG_SECRET: '' }],
+  ['ACME_DNS_TOKEN is set, but does nothing', { ...DNS, ACME_DNS: 'persist', ACME_DNS_TOKEN: 't' }],
+  ['ACME_DNS_API is set, but does nothing', { ...DNS, ...TSIG, ACME_DNS_API: 'https://a.test' }],
+  ['ACME_DNS is missing', { ACME_DNS_TOKEN: 't' }],
+  ['BASE_DOMAIN is "localhost"', { TLS: 'auto', ACME_DNS: 'persist' }],
 ]
 
 test.each(conflicts)('conflicting settings are reported: %s', (says, env) => {

@@ -1,4 +1,6 @@
 import type { Cidr } from '../domain/ip-ranges.ts'
+import { ACME_DNS_OPTIONS, type AcmeDnsConfig, acmeDnsConflict, envOfPrograms } from './acme-dns.ts'
+import { ACME_EAB_OPTIONS, type AcmeEabConfig, acmeEabConflict } from './acme-eab.ts'
 import { backupConflict } from './backup-dir.ts'
 import { BODY_OPTIONS, type BodyConfig } from './bodies.ts'
 import { CDN_OPTIONS, type CdnConfig, cdnConflict } from './cdn.ts'
@@ -32,6 +34,8 @@ export type { OidcProvider } from './values.ts'
 
 /** All settings with name, type, default and a line of help; nothing else reads the environment. contract §1. */
 export type Config = TlsConfig &
+  AcmeEabConfig &
+  AcmeDnsConfig &
   UpkeepConfig &
   BodyConfig &
   PipelinesConfig &
@@ -82,6 +86,8 @@ const none = () => null
 const OPTIONS: { [K in keyof Config]: Option<Config[K]> } = {
   // First, because other defaults depend on them.
   ...TLS_OPTIONS,
+  ...ACME_EAB_OPTIONS,
+  ...ACME_DNS_OPTIONS,
   port: {
     env: 'PORT',
     help: 'port of the listener',
@@ -300,11 +306,19 @@ export function loadConfig({ env, flags = {}, isTerminal = false }: Source): Con
     throw new ConfigError('ADMIN_EMAIL and ADMIN_PASSWORD belong together: set both or neither')
   const conflict =
     tlsConflict(config as Config) ??
+    acmeEabConflict(config as Config) ??
+    acmeDnsConflict(config as Config) ??
     storeConflict(config as Config) ??
     backupConflict(config as Config) ??
     cdnConflict(config as Config)
   if (conflict !== null) throw new ConfigError(conflict)
-  return config as Config
+  return withProgramEnv(config as Config, env)
+}
+
+function withProgramEnv(config: Config, env: Source['env']): Config {
+  if (config.acmeDnsExec === null) return config
+  const settings = new Set(Object.values(OPTIONS).map((option) => option.env))
+  return { ...config, acmeDnsExec: { ...config.acmeDnsExec, env: envOfPrograms(env, settings) } }
 }
 
 function parseOption(option: Option<unknown>, given: string): unknown {
@@ -314,13 +328,17 @@ function parseOption(option: Option<unknown>, given: string): unknown {
   throw new ConfigError(`${option.env} is ${shown}, but must be ${parsed.expected}`)
 }
 
-/** Lets `parseArgs` accept every setting as a flag: the variable's name in kebab-case. */
-export const configFlags: Record<string, { type: 'string'; key: string }> = Object.fromEntries(
-  Object.entries(OPTIONS).map(([key, { env }]) => [
-    env.toLowerCase().replaceAll('_', '-'),
-    { type: 'string' as const, key },
-  ]),
-)
+/**
+ * Lets `parseArgs` accept every setting as a flag: the variable's name in kebab-case. `isHidden`: its value is never shown in
+ * messages.
+ */
+export const configFlags: Record<string, { type: 'string'; key: string; isHidden: boolean }> =
+  Object.fromEntries(
+    Object.entries(OPTIONS).map(([key, { env, secret }]) => [
+      env.toLowerCase().replaceAll('_', '-'),
+      { type: 'string' as const, key, isHidden: secret === true },
+    ]),
+  )
 
 /** One line per setting for `svc help serve`, what everybody sets first. */
 export function configHelp(): string {

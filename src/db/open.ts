@@ -44,10 +44,15 @@ export type OpenOptions = MigrationGuards & { isShipped?: boolean }
  * `DataDirError` and `DatabaseLockedError`.
  */
 export const openDb = (path: string, now: number, options: OpenOptions = {}): Db =>
-  namingHolder(path, () => openAndMigrate(path, now, options))
+  namingHolder(path, () => dbOf(openFile(path), path, now, options))
 
-function openAndMigrate(path: string, now: number, { isShipped = false, ...guards }: OpenOptions): Db {
-  const sqlite = openFile(path)
+/** The same of a database that is open. */
+export function dbOf(
+  sqlite: Database,
+  path: string,
+  now: number,
+  { isShipped = false, ...guards }: OpenOptions = {},
+): Db {
   sqlite.run('PRAGMA synchronous = FULL')
   sqlite.run('PRAGMA foreign_keys = ON')
   sqlite.run('PRAGMA temp_store = MEMORY')

@@ -79,6 +79,7 @@ export const ERROR_CODES = {
   UPLOAD_URL_SPENT: 'the file of this upload address was registered; ask for a new one',
   UPLOAD_NOT_FOUND: 'nothing was sent to the upload address',
   WEBHOOK_IS_OFF: 'a webhook that is off sends nothing',
+  WILDCARD_NOT_SET_UP: 'the server has no ACME_DNS, so no certificate for every host',
   WRONG_CREDENTIALS_ERROR: 'email or password is wrong',
   access_denied: 'the person refused the device (RFC 8628)',
   authorization_pending: 'nobody has decided about the device yet (RFC 8628)',

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { free, ownsMemory } from '../platform/byte-stream.ts'
 import { chunked, chunkedAtRandom, collect, failureOf, randomBytes } from '../platform/chunks.fixture.ts'
 import { type FormLimits, readMultipart } from './multipart.ts'
 
@@ -22,6 +23,10 @@ async function read(
 }
 
 const readText = (text: string, limits = LIMITS) => read(chunked(Buffer.from(text), 65_536), limits)
+
+async function* each(chunks: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
+  yield* chunks
+}
 
 /** A form with these parts, each its headers, an empty line and its content. */
 const form = (...parts: string[]) => `${parts.map((part) => `--xyz\r\n${part}\r\n`).join('')}--xyz--\r\n`
@@ -113,6 +118,28 @@ describe('forms', () => {
     const expected = await read(chunked(bytes, bytes.length))
     expect(expected.length).toBe(3)
     for (let at = 1; at < bytes.length; at++) expect(await read(chunkedTwo(bytes, at))).toEqual(expected)
+  })
+
+  test('who reads a content may free each piece, also where a chunk ends like a boundary', async () => {
+    const chunks = ['\r', '\r\n--x', '', 'a\r'].map((end, i) =>
+      Buffer.concat([Buffer.alloc(70_000, `${i}`), Buffer.from(end)]),
+    )
+    const content = Buffer.concat(chunks)
+    const sent = [Buffer.from(form(file('file', 'f', '')).split('\r\n--xyz--')[0] ?? ''), ...chunks]
+    const source = [...sent, Buffer.from('\r\n--xyz--\r\n')].map((bytes) => Uint8Array.from(bytes))
+    const taken: Uint8Array[] = []
+    const owned: boolean[] = []
+    for await (const part of readMultipart(each(source), TYPE, LIMITS))
+      if (part.kind === 'file')
+        for await (const piece of part.body as AsyncIterable<Uint8Array>) {
+          taken.push(Uint8Array.from(piece))
+          owned.push(ownsMemory(piece))
+          free(piece)
+        }
+    expect(Buffer.concat(taken).equals(content)).toBe(true)
+    // The first shares its memory with the headers, the last with the boundary.
+    expect(owned.slice(1, -1)).toEqual([true, true, true])
+    expect(source.slice(1, 5).map(({ length }) => length)).toEqual([0, 0, 0, 0])
   })
 
   test('binary contents of every size near a chunk', async () => {

@@ -1,5 +1,12 @@
 import { AppError } from '../domain/errors.ts'
-import { ByteCollector, type ByteStream, limitBytes, tooLarge } from '../platform/byte-stream.ts'
+import {
+  ByteCollector,
+  type ByteStream,
+  free,
+  limitBytes,
+  ownsMemory,
+  tooLarge,
+} from '../platform/byte-stream.ts'
 import { parseBoundary, parsePartHeaders } from './multipart-headers.ts'
 
 /** Read a body before requesting the next part; otherwise it is skipped. */
@@ -241,16 +248,17 @@ class FormScanner {
   #takeSafe(): Uint8Array {
     const start = Math.max(this.#at, this.#buffer.length - this.#delimiter.length + 1)
     const doubtful = this.#buffer.indexOf(CR, start)
-    const safe = this.#buffer.subarray(this.#at, doubtful < 0 ? this.#buffer.length : doubtful)
-    this.#at += safe.length
-    // Who reads a whole chunk may free it.
-    if (safe.length === this.#buffer.length) this.#forget()
+    const end = doubtful < 0 ? this.#buffer.length : doubtful
+    if (this.#at === 0 && end > 0 && ownsMemory(this.#buffer)) return this.#giveAway(this.#buffer, end)
+    const safe = this.#buffer.subarray(this.#at, end)
+    this.#at = end
     return safe
   }
 
-  #forget(): void {
-    this.#buffer = NOTHING
-    this.#at = 0
+  /** Takes the start of a chunk of which nobody has seen anything, with its memory: who reads it may free it. */
+  #giveAway(chunk: Uint8Array<ArrayBuffer>, end: number): Uint8Array {
+    this.#buffer = end === chunk.length ? NOTHING : Buffer.from(chunk.subarray(end))
+    return end === chunk.length ? chunk : new Uint8Array(chunk.buffer.transfer(end))
   }
 
   #startsWith(bytes: Buffer): boolean {
@@ -268,6 +276,7 @@ class FormScanner {
     const { buffer, byteOffset, byteLength } = next.value
     const chunk = Buffer.from(buffer, byteOffset, byteLength)
     this.#buffer = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
+    if (rest.length > 0) free(next.value)
     this.#at = 0
   }
 }

@@ -12,3 +12,11 @@ export const streamOf = (pieces: Pieces): ReadableStream<Uint8Array> =>
       await pieces.return(undefined)
     },
   })
+
+export const streamOfTexts = (texts: AsyncGenerator<string>): ReadableStream<Uint8Array> =>
+  streamOf(encoded(texts))
+
+async function* encoded(texts: AsyncGenerator<string>): Pieces {
+  const encoder = new TextEncoder()
+  for await (const text of texts) yield encoder.encode(text)
+}

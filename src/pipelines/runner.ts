@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts'
+import type { AppError } from '../domain/errors.ts'
 import type { PipelineInput } from './input.ts'
 import type { BodyTemplate } from './language/handler.ts'
 import type { TemplateMode } from './language/templates.ts'
@@ -67,16 +68,23 @@ export class Answer {
   }
 }
 
+/** A stream that answers ends in one of these ways. */
+export type StreamEnd = {
+  /** With the output of its step. Queues the post steps, which are durable when it resolves: the stream waits for that. */
+  whole(output: unknown): Promise<void>
+  /** Amid the answer. */
+  broke(error: AppError): void
+  /** Nobody reads it any more. */
+  left(): void
+}
+
 /** Ends the run with a response that the step makes itself: a file, or a stream. */
 export class DirectAnswer {
   readonly response: Response
   /** Skips the post steps. */
   readonly isFinal: boolean
-  /**
-   * For a stream whose output is known at its end: gets what queues the post steps with that output, which is durable
-   * when the promise resolves. The stream waits for it before it ends. Without it they are queued at once.
-   */
-  readonly onEnd: ((queue: (output: unknown) => Promise<void>) => void) | null
+  /** For a stream, which says how it ended. Without it the run ends, and post steps are queued, at once. */
+  readonly onEnd: ((end: StreamEnd) => void) | null
 
   constructor(response: Response, then: { isFinal?: boolean; onEnd?: DirectAnswer['onEnd'] } = {}) {
     this.response = response

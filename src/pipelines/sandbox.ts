@@ -1,12 +1,12 @@
 import { messageOf } from '../domain/errors.ts'
 import { ownProgram } from '../platform/own-program.ts'
+import { type TurnLimits, Turns, type Who } from '../platform/turns.ts'
 import {
   SANDBOX_ARGUMENT,
   type SandboxJob,
   type SandboxReply,
   type SandboxResult,
 } from './sandbox/protocol.ts'
-import { type TurnLimits, Turns, type Who } from './sandbox/turns.ts'
 
 const PROGRAM = new URL('./sandbox/entry.ts', import.meta.url)
 
@@ -96,7 +96,7 @@ class ProcessPool implements Sandbox {
       this.#turns.add(waiting)
       this.#dispatch()
       const isWaiting = waiting.expiry !== undefined
-      if (isWaiting && this.#turns.isCrowded(waiting, this.#running())) this.#giveUp(waiting)
+      if (isWaiting && this.#turns.isCrowded(waiting, this.#running(), this.#limits)) this.#giveUp(waiting)
     })
   }
 

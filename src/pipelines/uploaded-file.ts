@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts'
 import { passingOn } from '../http/held-body.ts'
 import type { FormPart } from '../http/multipart.ts'
-import { type StagedFile, stageFile } from '../modules/files/service.ts'
+import { type StagedFile, stageAgain, stageFile } from '../modules/files/service.ts'
 import { MAX_BODY_BYTES } from './body-bounds.ts'
 import { DEFAULT_UPLOAD_BYTES } from './language/handlers/file-upload.ts'
 import { constantOf, numberOf } from './language/handlers/words.ts'
@@ -14,10 +14,12 @@ type FilePart = FormPart & { kind: 'file' }
 export class UploadedFile {
   readonly filename: string
   readonly contentType: string | null
+  readonly #ctx: Context
   readonly #staged: StagedFile
   #isTaken = false
 
-  constructor({ filename, contentType }: FilePart, staged: StagedFile) {
+  constructor(ctx: Context, { filename, contentType }: FilePart, staged: StagedFile) {
+    this.#ctx = ctx
     this.filename = filename
     this.contentType = contentType ?? null
     this.#staged = staged
@@ -27,15 +29,16 @@ export class UploadedFile {
     return this.#staged.size
   }
 
-  /** For whoever keeps it, or discards it; null if an earlier step has. */
-  take(): StagedFile | null {
-    if (this.#isTaken) return null
+  /** For whoever keeps it, or discards it. Each step gets its own: an earlier one has kept it, or ended the run. */
+  take(): StagedFile {
+    if (this.#isTaken) return stageAgain(this.#ctx, this.#staged)
     this.#isTaken = true
     return this.#staged
   }
 
+  /** Unless a step took it. */
   async discard(): Promise<void> {
-    await this.take()?.discard()
+    if (!this.#isTaken) await this.#staged.discard()
   }
 }
 
@@ -57,7 +60,7 @@ export function formFileOf(ctx: Context, { projectId, pipelineConfig }: Pipeline
     async store(request, part) {
       const body = passingOn(request, part.body)
       const limits = { maxBytes, statedBytes: leastBytes(request) }
-      return new UploadedFile(part, await stageFile(ctx, projectId, body, limits))
+      return new UploadedFile(ctx, part, await stageFile(ctx, projectId, body, limits))
     },
   }
 }

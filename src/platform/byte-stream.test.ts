@@ -168,3 +168,16 @@ test('ByteCollector puts pieces together in order', async () => {
   expect(collector.sizeBytes).toBe(bytes.length)
   expect(Buffer.from(collector.bytes()).equals(bytes)).toBe(true)
 })
+
+test('ByteCollector leaves alone what somebody looks at, and starts again once it is cleared', () => {
+  const collector = new ByteCollector()
+  collector.push(Uint8Array.of(1, 2))
+  const seen = collector.bytes()
+  for (let i = 0; i < 100; i++) collector.push(Uint8Array.of(3, 4))
+  expect([...seen]).toEqual([1, 2])
+  expect(collector.bytes()).toHaveLength(202)
+  collector.clear()
+  expect(collector.sizeBytes).toBe(0)
+  collector.push(Uint8Array.of(5))
+  expect([...collector.bytes()]).toEqual([5])
+})

@@ -37,9 +37,13 @@ export async function* givingBack(stream: ByteStream): AsyncGenerator<Uint8Array
 }
 
 /** Frees the memory of a piece that nobody uses any more, unless it shares it with others. */
-export function free({ buffer, byteLength }: Uint8Array): void {
-  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0)
+export function free(piece: Uint8Array): void {
+  if (ownsMemory(piece)) piece.buffer.transfer(0)
 }
+
+/** Whether it has bytes, and they are all of its memory. */
+export const ownsMemory = (piece: Uint8Array): piece is Uint8Array<ArrayBuffer> =>
+  piece.byteLength > 0 && piece.buffer instanceof ArrayBuffer && piece.buffer.byteLength === piece.byteLength
 
 /** Bytes that are all there, as a stream. */
 export async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
@@ -162,6 +166,8 @@ export class ByteReader {
 export class ByteCollector {
   #buffer = Buffer.alloc(0)
   #used = 0
+  /** Somebody may still look at the buffer. */
+  #isSeen = false
 
   get sizeBytes(): number {
     return this.#used
@@ -170,9 +176,11 @@ export class ByteCollector {
   push(piece: Uint8Array): void {
     const needed = this.#used + piece.length
     if (needed > this.#buffer.length) {
-      const larger = Buffer.allocUnsafeSlow(Math.max(needed, 2 * this.#buffer.length))
-      larger.set(this.bytes())
-      this.#buffer = larger
+      const before = this.#buffer
+      this.#buffer = Buffer.allocUnsafeSlow(Math.max(needed, 2 * before.length))
+      this.#buffer.set(before.subarray(0, this.#used))
+      if (!this.#isSeen) free(before)
+      this.#isSeen = false
     }
     this.#buffer.set(piece, this.#used)
     this.#used = needed
@@ -180,6 +188,15 @@ export class ByteCollector {
 
   /** The bytes so far, without a copy. */
   bytes(): Uint8Array {
+    this.#isSeen = true
     return this.#buffer.subarray(0, this.#used)
+  }
+
+  /** Frees the memory: nobody uses its bytes any more. */
+  clear(): void {
+    free(this.#buffer)
+    this.#buffer = Buffer.alloc(0)
+    this.#used = 0
+    this.#isSeen = false
   }
 }

@@ -18,6 +18,14 @@ export class CertFolder {
       .sort()
   }
 
+  /** Also what somebody else put there. */
+  files(): string[] {
+    return readdirSync(this.#path, { withFileTypes: true })
+      .filter((entry) => !entry.isDirectory())
+      .map(({ name }) => name)
+      .sort()
+  }
+
   read(name: string): Buffer {
     return readFileSync(join(this.#path, name))
   }

@@ -22,6 +22,27 @@ export type CertificateState = {
   error: string | null
 }
 
+/** A host with a certificate of its own, or one that waits for it. */
+export type ListedCertificate = CertificateState & {
+  host: string
+  /** How the authority was shown that the host is ours (RFC 8555 §8); `file`: the operator brought it. */
+  method: 'http-01' | 'dns-01' | 'dns-persist-01' | 'file'
+}
+
+/** The one certificate for the base domain and every host one label below. contract 19.5. Milliseconds since 1970. */
+export type WildcardState = {
+  hosts: string[]
+  /** `ACME_DNS`. */
+  provider: string
+  status: 'pending' | 'valid' | 'failed'
+  expiresAt: number | null
+  renewAt: number | null
+  triedAt: number | null
+  error: string | null
+  /** What a person has to set at the registrar, once; null where svc sets everything itself. */
+  record: { name: string; type: 'CNAME' | 'TXT'; value: string } | null
+}
+
 /** The certificates of this server, from any source (`TLS`). */
 export type Certificates = {
   /** All certificates that may be served now. */
@@ -48,6 +69,12 @@ export type Certificates = {
   visited(host: string): void
   /** The hosts that were visited on a machine that orders no certificates: for the one that does. They are forgotten here. */
   takeVisited(): string[]
+  /** Every host that has a certificate of its own or waits for one. */
+  list(): ListedCertificate[]
+  /** Null while it is not set up (`ACME_DNS`). */
+  wildcard(): WildcardState | null
+  /** Requests the wildcard now, as `tryNow` does for a host. */
+  retryWildcard(): Promise<void>
 }
 
 /** For servers whose certificates are elsewhere: `TLS=off`, and commands without a listener. */
@@ -60,6 +87,9 @@ export const noCertificates: Certificates = {
   tryNow: async () => undefined,
   visited: () => undefined,
   takeVisited: () => [],
+  list: () => [],
+  wildcard: () => null,
+  retryWildcard: async () => undefined,
 }
 
 /** Whether a certificate with these names covers the host; a wildcard covers one label. RFC 6125 §6.4.3. */

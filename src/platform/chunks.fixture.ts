@@ -2,7 +2,7 @@ import { seededRandom } from '../testing/seeded-random.ts'
 
 /** Yields bytes in pieces of the given size, each in an array of its own, as a network would. */
 export async function* chunked(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
-  for (let at = 0; at < bytes.length; at += size) yield bytes.slice(at, at + size)
+  for (let at = 0; at < bytes.length; at += size) yield new Uint8Array(bytes.subarray(at, at + size))
 }
 
 /** The same in pieces of random size up to `maxSize`; the same seed gives the same pieces. */
@@ -14,7 +14,7 @@ export async function* chunkedAtRandom(
   const random = seededRandom(seed)
   for (let at = 0; at < bytes.length; ) {
     const size = 1 + Math.floor(random() * maxSize)
-    yield bytes.slice(at, at + size)
+    yield new Uint8Array(bytes.subarray(at, at + size))
     at += size
   }
 }

@@ -15,6 +15,7 @@ import {
 import { dirname, join, resolve, sep } from 'node:path'
 import { DataDirError } from '../domain/data-dir-error.ts'
 import { messageOf } from '../domain/errors.ts'
+import { shellWord } from '../domain/shell-word.ts'
 import { randomBytes } from './random.ts'
 
 export type Owner = { uid: number; gid: number }
@@ -77,7 +78,7 @@ export function makeRootFolder(path: string): string | undefined {
 
 /** The command that gives everything in the folder to one user. */
 export const chownLine = (folder: string, { uid, gid }: Owner): string =>
-  `chown -R ${uid}:${gid} ${/^[\w./@%+-]+$/.test(folder) ? folder : `'${folder.replaceAll("'", `'\\''`)}'`}`
+  `chown -R ${uid}:${gid} ${shellWord(folder)}`
 
 /** `nobody (uid 65534)`; the name is left out where the system knows none. */
 export function userName(uid: number): string {

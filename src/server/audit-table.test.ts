@@ -3,6 +3,7 @@ import { requestOf } from '../testing/access-request.ts'
 import { ACCESS_TABLE, type Content } from '../testing/access-table.ts'
 import { runSql } from '../testing/access-things.ts'
 import { createWorld, type World } from '../testing/access-world.ts'
+import { withWildcard } from '../testing/wildcard.ts'
 
 /** Every change by the API leaves its entry in the audit log, and a call that changes nothing leaves none. */
 
@@ -210,6 +211,12 @@ test('DELETE /api/deployments/:deploymentId of one without aliases is ["deployme
 test('POST /api/api-keys/:project key id/take-over of a suspended one is ["api-key.take-over"]', async () => {
   runSql(world.app, "UPDATE api_keys SET suspended_at = 1, suspended_reason = 'maker_deleted'")
   expect((await call('POST /api/api-keys/:project key id/take-over')).actions).toEqual(['api-key.take-over'])
+})
+
+test('POST /api/certificates/wildcard/retry of one that is set up is ["certificate.retry"]', async () => {
+  expect((await call('POST /api/certificates/wildcard/retry')).actions).toEqual([])
+  world.app.ctx.certificates = withWildcard()
+  expect((await call('POST /api/certificates/wildcard/retry')).actions).toEqual(['certificate.retry'])
 })
 
 test('POST /api/users/:plain user id/reset-second-step of one who has one is ["user.reset-second-step"]', async () => {

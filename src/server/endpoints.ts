@@ -32,6 +32,7 @@ import { callbackRoute } from '../modules/auth/handover/routes.ts'
 import { authRoutes } from '../modules/auth/routes.ts'
 import { backupRoutes } from '../modules/backups/routes.ts'
 import { cdnRoutes, purgeRoutes } from '../modules/cdn/routes.ts'
+import { certificateRoutes } from '../modules/certificates/routes.ts'
 import { compareRoutes } from '../modules/compare/routes.ts'
 import { deploymentRoutes, numberedDeploymentRoutes } from '../modules/deployments/routes.ts'
 import { deploymentUploadRoutes } from '../modules/deployments/upload/routes.ts'
@@ -197,6 +198,7 @@ const allRoutes = (ctx: Context, isApiRoute: (path: string) => boolean): AnyElys
     .use(storageRoutes(ctx))
     .use(machineRoutes(ctx))
     .use(backupRoutes(ctx))
+    .use(certificateRoutes(ctx))
     .use(cdnRoutes(ctx))
     .use(purgeRoutes(ctx))
     .use(webhookRoutes(ctx))

@@ -28,15 +28,15 @@ const FLOORS: readonly (readonly string[])[] = [
   ['migrations', 'docs'],
   ['src/platform'],
   ['src/config'],
-  ['src/domain'],
-  ['scripts/actions'],
+  ['src/domain', 'src/release-info.ts'],
+  ['scripts/actions', 'package.json'],
 ]
 const NAMED = ['ui/samples', 'ui/frame', 'ui/components', 'ui/auth-dialog', 'ui/assets', 'ui/islands']
 
 function roomOf(file: string): string {
   if (file.startsWith('src/pipelines/language/')) return 'src/pipelines/language'
   const [top = '', folder = '', ...below] = file.split('/')
-  if (top === 'migrations' || top === 'docs') return top
+  if (top === 'migrations' || top === 'docs' || file === 'package.json') return top
   if (top === 'scripts') return `${top}/${folder}`
   if (top === 'src') return below.length === 0 ? file : `src/${folder}`
   if (below.length === 0) return 'ui'

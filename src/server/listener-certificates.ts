@@ -78,6 +78,18 @@ export class ListenerCertificates implements Certificates {
     return this.#source.takeVisited()
   }
 
+  list() {
+    return this.#source.list()
+  }
+
+  wildcard() {
+    return this.#source.wildcard()
+  }
+
+  retryWildcard(): Promise<void> {
+    return this.#source.retryWildcard()
+  }
+
   async #serveNext(ctx: Context, storage: OwnStorage | null): Promise<void> {
     if (ctx.config.tls === 'off' || this.#isStopped) return
     if (ctx.config.tls === 'auto') await this.#serveAutomatic(ctx, storage)

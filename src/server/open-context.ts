@@ -192,8 +192,15 @@ const remoteOf = (config: Config, store: Parts['store']): RemoteOptions | null =
       }
 
 /** With their ports: hosts that the operator's settings name may be in the local network. */
-function hostsOfSettings({ tls, acmeDirectory, oidcProviders, cdnUrl }: Config): string[] {
-  const ofAcme = tls === 'auto' ? [acmeDirectory] : []
+function hostsOfSettings({
+  tls,
+  acmeDirectory,
+  acmeDnsUrl,
+  acmeDnsApi,
+  oidcProviders,
+  cdnUrl,
+}: Config): string[] {
+  const ofAcme = tls === 'auto' ? [acmeDirectory, acmeDnsUrl, acmeDnsApi].filter((url) => url !== null) : []
   const urls = [...ofAcme, ...oidcProviders.map(({ issuer }) => issuer), ...cdnUrl]
   return urls.map((url) => {
     const { protocol, hostname, port } = new URL(url)

@@ -190,6 +190,9 @@ export const ACCESS_TABLE: [route: string, who: Who, content?: Content][] = [
   ['POST /api/backups', 'global admin'],
   ['POST /api/backups/download', 'global admin', { json: { password: 5 } }],
   ['POST /api/backups/:secretName/download', 'global admin', { json: { password: 5 } }],
+  ['GET /api/certificates', 'global admin'],
+  // No wildcard is set up here.
+  ['POST /api/certificates/wildcard/retry', 'global admin'],
   ['GET /api/webhooks', 'global admin'],
   ['POST /api/webhooks', 'global admin', { json: {} }],
   ['GET /api/webhooks/:workspaceHookId', 'global admin'],

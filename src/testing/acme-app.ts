@@ -16,11 +16,15 @@ export type AcmeApp = {
   stop(): Promise<void>
 }
 
-/** `env` is the server's environment. */
-export async function acmeApp(env: Record<string, string> = {}): Promise<AcmeApp> {
+/** `env` is the server's environment; `textsAt` what the authority finds in the DNS. */
+export async function acmeApp(
+  env: Record<string, string> = {},
+  textsAt?: (name: string) => readonly string[],
+): Promise<AcmeApp> {
   const authority = acmeAuthority({
     now: () => app.ctx.now(),
     answer: (host, token) => app.ctx.certificates.challengeAnswer(host, token),
+    ...(textsAt === undefined ? {} : { textsAt }),
   })
   const app = await testApp({ ...authority.env, ...env })
   let current = createAutoCertificates(app.ctx)

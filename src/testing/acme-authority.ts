@@ -19,10 +19,11 @@ export type AcmeAuthority = {
 type Asking = {
   now: () => number
   answer: (host: string, token: string) => Promise<string | undefined> | string | undefined
+  textsAt?: (name: string) => readonly string[]
 }
 
 /** The test's own authority, which checks over real HTTP: `answer` is what the server says to it. */
-export function acmeAuthority({ now, answer }: Asking): AcmeAuthority {
+export function acmeAuthority({ now, answer, textsAt = () => [] }: Asking): AcmeAuthority {
   const door = Bun.serve({
     hostname: '127.0.0.1',
     port: 0,
@@ -33,7 +34,7 @@ export function acmeAuthority({ now, answer }: Asking): AcmeAuthority {
       return new Response(text ?? null, { status: text === undefined ? 404 : 200 })
     },
   })
-  const ca = startAcmeCa({ challengePort: door.port ?? 0, now, lifetimeMs: LIFETIME_MS })
+  const ca = startAcmeCa({ challengePort: door.port ?? 0, now, lifetimeMs: LIFETIME_MS, textsAt })
   const more = { ADMIN_HOST: 'admin.sites.test', LOG_LEVEL: 'info' }
   return withSettings(ca, more, () => door.stop(true))
 }

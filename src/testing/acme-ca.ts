@@ -1,7 +1,9 @@
 import { createHash, createPublicKey, type KeyObject, randomUUID, verify } from 'node:crypto'
 import { DAY_MS } from '../domain/durations.ts'
 import { readCsr } from './acme-csr.ts'
+import { flawOfBinding } from './acme-external-accounts.ts'
 import { type AcmeFaults, noFaults } from './acme-faults.ts'
+import { RenewalDesk } from './acme-renewals.ts'
 import { createTestCa, selfSigned, type TestCa } from './test-ca.ts'
 
 export type AcmeCa = {
@@ -9,6 +11,7 @@ export type AcmeCa = {
   /** The root certificate for the authority itself and for the certificates it issues. */
   pem: string
   faults: AcmeFaults
+  renewals: RenewalDesk
   /** The hosts of all orders so far, in order. */
   ordered: string[]
   accounts: number
@@ -24,17 +27,28 @@ type AcmeCaOptions = {
   lifetimeMs: number
   /** The host name in its own URL, which must resolve to 127.0.0.1. */
   name?: string
+  /** The TXT values of a name, which dns-01 and dns-persist-01 are checked by. */
+  textsAt?: (name: string) => Promise<readonly string[]> | readonly string[]
 }
 
 type Order = {
-  host: string
+  hosts: readonly string[]
+  authorizations: readonly string[]
   status: string
   account: string
   polls: number
   pem: string | null
   error?: object
 }
-type Authorization = { host: string; status: string; token: string; order: string; error?: object }
+/** `host` without the `*.` of a wildcard. */
+type Authorization = {
+  host: string
+  isWildcard: boolean
+  status: string
+  token: string
+  order: string
+  error?: object
+}
 
 /** A strict certificate authority over HTTPS: it verifies signatures, nonces, challenges and requests. RFC 8555. */
 export function startAcmeCa(options: AcmeCaOptions): AcmeCa {
@@ -53,6 +67,7 @@ export function startAcmeCa(options: AcmeCaOptions): AcmeCa {
     directory: `${desk.origin}/directory`,
     pem: root.pem,
     faults: desk.faults,
+    renewals: desk.renewals,
     ordered: desk.ordered,
     get accounts() {
       return desk.accounts.size
@@ -67,6 +82,7 @@ class Desk {
   readonly ordered: string[] = []
   readonly accounts = new Map<string, KeyObject>()
   readonly faults = noFaults()
+  readonly renewals = new RenewalDesk()
   readonly #root: TestCa
   readonly #options: AcmeCaOptions
   readonly #nonces = new Set<string>()
@@ -83,6 +99,7 @@ class Desk {
     try {
       if (pathname === '/directory') return this.#json(this.#directory())
       if (pathname === '/nonce') return this.#json(null)
+      if (pathname.startsWith(RENEWAL)) return this.renewals.answer(request, pathname.slice(RENEWAL.length))
       return await this.#signed(request, pathname)
     } catch (error) {
       if (error instanceof Refusal) return this.#refused(error)
@@ -92,7 +109,8 @@ class Desk {
 
   #directory(): object {
     const { origin, faults } = this
-    const addresses = { newNonce: 'nonce', newAccount: 'account', newOrder: 'order' }
+    const renewals = this.renewals.isOffered ? { renewalInfo: 'renewal' } : {}
+    const addresses = { newNonce: 'nonce', newAccount: 'account', newOrder: 'order', ...renewals }
     const entries = Object.entries(addresses).map(([key, path]) => [key, `${origin}/${path}`])
     const meta = { externalAccountRequired: faults.needsExternalAccount }
     return { ...Object.fromEntries(entries), meta }
@@ -118,7 +136,7 @@ class Desk {
     const signature = Buffer.from(jws.signature, 'base64url')
     if (!verify('sha256', signed, { key, dsaEncoding: 'ieee-p1363' }, signature)) throw malformed('signature')
     const payload = jws.payload === '' ? null : (fromBase64(jws.payload) as Record<string, unknown>)
-    return kid === null ? this.#newAccount(key, payload) : this.#route(pathname, kid, payload)
+    return kid === null ? this.#newAccount(key, header['jwk'], payload) : this.#route(pathname, kid, payload)
   }
 
   #keyOf(kid: string | null, jwk: unknown, pathname: string): KeyObject {
@@ -131,8 +149,14 @@ class Desk {
     return key
   }
 
-  #newAccount(key: KeyObject, payload: Record<string, unknown> | null): Response {
+  #newAccount(key: KeyObject, jwk: unknown, payload: Record<string, unknown> | null): Response {
     if (payload?.['termsOfServiceAgreed'] !== true) throw malformed('terms')
+    const { needsExternalAccount, externalAccounts } = this.faults
+    const binding = payload['externalAccountBinding']
+    const about = { jwk, url: `${this.origin}/account` }
+    const flaw = needsExternalAccount ? flawOfBinding(externalAccounts, binding, about) : null
+    if (flaw !== null)
+      throw new Refusal(403, binding === undefined ? 'externalAccountRequired' : 'unauthorized', flaw)
     const known = [...this.accounts].find(([, other]) => thumbprint(other) === thumbprint(key))
     const location = known?.[0] ?? `${this.origin}/account/${randomUUID()}`
     this.accounts.set(location, key)
@@ -154,26 +178,37 @@ class Desk {
 
   #newOrder(account: string, payload: Record<string, unknown> | null): Response {
     const identifiers = payload?.['identifiers'] as { type: string; value: string }[]
-    const host = identifiers[0]?.value ?? ''
+    const hosts = identifiers.map(({ value }) => value)
+    const host = hosts[0] ?? ''
     this.ordered.push(host)
     const { rateLimit } = this.faults
     if (rateLimit !== null) {
       const headers = rateLimit.retryAfter === null ? {} : { 'retry-after': rateLimit.retryAfter }
       throw new Refusal(429, 'rateLimited', 'too many new orders recently', headers)
     }
+    if (!this.renewals.takes(payload?.['replaces'], host))
+      throw new Refusal(409, 'alreadyReplaced', 'It was replaced, or is another one')
     const id = randomUUID()
-    this.#orders.set(id, { host, status: 'pending', account, polls: 0, pem: null })
-    const token = this.faults.token ?? randomUUID().replaceAll('-', '_')
-    this.#authorizations.set(id, { host, status: 'pending', token, order: id })
+    const authorizations = hosts.map((one) => this.#openAuthorization(one, id))
+    this.#orders.set(id, { hosts, authorizations, status: 'pending', account, polls: 0, pem: null })
     return this.#showOrder(id, this.#orderOf(id), 201)
   }
 
-  #showOrder(id: string, { status, error }: Order, httpStatus = 200): Response {
+  #openAuthorization(host: string, order: string): string {
+    const id = randomUUID()
+    const token = this.faults.token ?? randomUUID().replaceAll('-', '_')
+    const isWildcard = host.startsWith('*.')
+    const name = host.replace(/^\*\./, '')
+    this.#authorizations.set(id, { host: name, isWildcard, status: 'pending', token, order })
+    return id
+  }
+
+  #showOrder(id: string, { status, error, authorizations }: Order, httpStatus = 200): Response {
     const at = `${this.origin}/order/${id}`
     const body = {
       status,
       error,
-      authorizations: [`${this.origin}/authorization/${id}`],
+      authorizations: authorizations.map((one) => `${this.origin}/authorization/${one}`),
       finalize: `${at}/finalize`,
       ...(status === 'valid' ? { certificate: `${at}/certificate` } : {}),
     }
@@ -182,52 +217,75 @@ class Desk {
 
   #authorization(id: string, account: string, payload: unknown, isChallenge: boolean): Response {
     const found = this.#authorizations.get(id)
-    const order = this.#orders.get(id)
+    const order = this.#orders.get(found?.order ?? '')
     if (found === undefined || order?.account !== account) throw malformed('authorization')
     if (isChallenge && payload !== null && found.status === 'pending') void this.#check(found, account)
-    const { status, token, error } = found
+    const { host, isWildcard, status, token, error } = found
     const url = `${this.origin}/authorization/${id}/challenge`
-    const challenge = { type: this.faults.challengeType, url, token, status, error }
-    return this.#json(isChallenge ? challenge : { status, challenges: [challenge] })
+    const type = this.faults.challengeType
+    const more = type === 'dns-persist-01' ? { 'issuer-domain-names': [ISSUER] } : { token }
+    const challenge = { type, url, ...more, status, error }
+    const identifier = { type: 'dns', value: host }
+    return this.#json(
+      isChallenge ? challenge : { status, identifier, wildcard: isWildcard, challenges: [challenge] },
+    )
   }
 
-  /** Checks the host as it is reached from outside. */
   async #check(authorization: Authorization, account: string): Promise<void> {
-    const { host, token } = authorization
-    const key = this.accounts.get(account)
-    const refusal = this.faults.refusals.get(host)
-    const port = await this.#options.challengePort
-    const url = `http://127.0.0.1:${port}/.well-known/acme-challenge/${token}`
-    const answer = await fetch(url, { headers: { host } }).catch(() => undefined)
-    const text = answer?.status === 200 ? (await answer.text()).trim() : null
-    const isRight = key !== undefined && text === `${token}.${thumbprint(key)}`
+    const { host } = authorization
     const order = this.#orderOf(authorization.order)
+    const refusal = this.faults.refusals.get(host)
+    const isRight = await this.#isShown(authorization, account)
     authorization.status = isRight && refusal === undefined ? 'valid' : 'invalid'
-    order.status = authorization.status === 'valid' ? 'ready' : 'invalid'
+    const all = order.authorizations.map((id) => this.#authorizations.get(id)?.status)
+    if (all.includes('invalid')) order.status = 'invalid'
+    else if (all.every((status) => status === 'valid')) order.status = 'ready'
     if (authorization.status === 'valid') return
-    const problem = refusal ?? { type: 'unauthorized', detail: `${url} did not answer as it should` }
+    const problem = refusal ?? { type: 'unauthorized', detail: `${host} does not show what it should` }
     authorization.error = { ...problem, type: NAMESPACE + problem.type }
+  }
+
+  /** Looks as from outside. */
+  async #isShown({ host, token, isWildcard }: Authorization, account: string): Promise<boolean> {
+    const key = this.accounts.get(account)
+    if (key === undefined) return false
+    const text = `${token}.${thumbprint(key)}`
+    const { challengePort, textsAt = () => [] } = this.#options
+    const type = this.faults.challengeType
+    if (type === 'dns-persist-01')
+      return (await textsAt(`_validation-persist.${host}`)).includes(
+        `${ISSUER}; accounturi=${account}; policy=wildcard`,
+      )
+    if (type === 'dns-01')
+      return (await textsAt(`_acme-challenge.${host}`)).includes(
+        createHash('sha256').update(text).digest('base64url'),
+      )
+    if (isWildcard) return false
+    const url = `http://127.0.0.1:${await challengePort}/.well-known/acme-challenge/${token}`
+    const answer = await fetch(url, { headers: { host } }).catch(() => undefined)
+    return answer?.status === 200 && (await answer.text()).trim() === text
   }
 
   #finalize(id: string, order: Order, payload: Record<string, unknown> | null): Response {
     if (order.status !== 'ready') throw new Refusal(403, 'orderNotReady', 'Not yet')
     const { names, publicKey } = readCsr(Buffer.from(String(payload?.['csr']), 'base64url'))
-    if (names.length !== 1 || names[0] !== order.host) throw new Refusal(400, 'badCSR', `It names ${names}`)
-    order.pem = this.#chain(order.host, publicKey)
+    if (names.join() !== order.hosts.join()) throw new Refusal(400, 'badCSR', `It names ${names}`)
+    order.pem = this.#chain(order.hosts, publicKey)
     order.polls = this.faults.processing
     order.status = order.polls > 0 ? 'processing' : 'valid'
     return this.#showOrder(id, order)
   }
 
-  #chain(host: string, publicKey: KeyObject): string {
+  #chain(hosts: readonly string[], publicKey: KeyObject): string {
     const { now, lifetimeMs } = this.#options
     const { chain } = this.faults
-    const names = [chain === 'other host' ? 'elsewhere.example' : host]
+    const names = chain === 'other host' ? ['elsewhere.example'] : hosts
     const from = now() + startOf(chain, lifetimeMs)
     const dates = { notBefore: from, notAfter: from + lifetimeMs }
     if (chain === 'garbage') return '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'
     if (chain === 'other key') return this.#root.issue({ names, ...dates }).cert + this.#root.pem
     const leaf = this.#root.certify(publicKey, { names, ...dates })
+    this.renewals.issued(leaf, hosts[0] ?? '', this.#root.keyId)
     return leaf + (chain === 'loose' ? selfSigned(['another ca']).cert : this.#root.pem)
   }
 
@@ -254,6 +312,10 @@ class Desk {
     })
   }
 }
+
+const RENEWAL = '/renewal/'
+/** RFC 8659 §4.2: as in CAA records. */
+const ISSUER = 'ca.test'
 
 /** The start of a chain's validity, in milliseconds from now. */
 function startOf(chain: AcmeFaults['chain'], lifetimeMs: number): number {

@@ -1,3 +1,5 @@
+import type { ExternalAccounts } from './acme-external-accounts.ts'
+
 /** Faults and refusals of the authority. Counts go down as they are used. */
 export type AcmeFaults = {
   /** The number of signed requests to reject because of their nonce. */
@@ -16,6 +18,7 @@ export type AcmeFaults = {
   token: string | null
   challengeType: string
   needsExternalAccount: boolean
+  externalAccounts: ExternalAccounts
 }
 
 export const noFaults = (): AcmeFaults => ({
@@ -28,4 +31,5 @@ export const noFaults = (): AcmeFaults => ({
   token: null,
   challengeType: 'http-01',
   needsExternalAccount: false,
+  externalAccounts: new Map(),
 })

@@ -10,6 +10,7 @@ import * as machines from '../db/schema-machines.ts'
 import * as notices from '../db/schema-notices.ts'
 import * as records from '../db/schema-records.ts'
 import * as releases from '../db/schema-releases.ts'
+import * as rules from '../db/schema-rules.ts'
 import * as schedules from '../db/schema-schedules.ts'
 import * as upkeep from '../db/schema-upkeep.ts'
 import * as webhooks from '../db/schema-webhooks.ts'
@@ -26,6 +27,7 @@ export const tables: { variable: string; table: SQLiteTable }[] = Object.entries
   ...notices,
   ...records,
   ...releases,
+  ...rules,
   ...schedules,
   ...upkeep,
   ...webhooks,

@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { loadConfig } from '../config/config.ts'
 import type { Context } from '../context.ts'
 import { openLogsDb } from '../db/logs-db.ts'
-import { openDb } from '../db/open.ts'
 import type { Actor } from '../domain/actor.ts'
 import type { GlobalRole } from '../domain/roles.ts'
 import { createAccount } from '../modules/users/service.ts'
@@ -14,6 +13,7 @@ import { createPasswords } from '../platform/passwords.ts'
 import { type App, createApp } from '../server/app.ts'
 import { createContext } from '../server/open-context.ts'
 import { CHEAP } from './cheap-passwords.ts'
+import { newDatabase } from './new-database.ts'
 
 export const PASSWORD = 'correct horse battery'
 export const NOON = Date.parse('2026-11-20T12:00:00.000Z')
@@ -84,7 +84,7 @@ export async function testApp(
     now: () => at,
     secretKeys: [config.secretKey ?? Buffer.alloc(32, 7).toString('base64')],
     setupToken: 'test-setup-token',
-    db: openDb(isOnDisk ? join(root, 'svc.db') : ':memory:', at),
+    db: newDatabase(at, isOnDisk ? join(root, 'svc.db') : undefined),
     logsDb: openLogsDb(':memory:'),
     port: () => config.port,
     resolveTxt,

@@ -1,4 +1,11 @@
-import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
+import {
+  createHash,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+  randomBytes,
+  sign,
+} from 'node:crypto'
 import { isIPv4 } from 'node:net'
 import { DAY_MS } from '../domain/durations.ts'
 import { bitString, der, OID, oid, sequence } from '../platform/acme/der.ts'
@@ -17,6 +24,8 @@ export type LeafOptions = {
 
 export type TestCa = {
   pem: string
+  /** Which names its key in what it issues. RFC 5280 §4.2.1.1. */
+  keyId: Buffer
   issue(options: LeafOptions): TestCertificate
   /** For another party's key: returns only the certificate. */
   certify(publicKey: KeyObject, options: LeafOptions): string
@@ -40,6 +49,7 @@ export function createTestCa(name = 'Test CA'): TestCa {
       notAfter: now + DAY_MS,
       extensions: authority,
     }),
+    keyId: keyIdOf(keys.publicKey),
     issue: (options) => issue(name, keys.privateKey, options),
     certify: (publicKey, options) => leaf(name, keys.privateKey, publicKey, options),
   }
@@ -69,6 +79,7 @@ function leaf(issuer: string, signer: KeyObject, publicKey: KeyObject, options: 
     extensions: [
       extension(OID.subjectAltName, sequence(...names.map(alternativeName))),
       extension(OID.extendedKeyUsage, sequence(oid(purpose === 'server' ? OID.serverAuth : OID.clientAuth))),
+      extension(OID.authorityKeyIdentifier, sequence(der(0x80, keyIdOf(createPublicKey(signer))))),
     ],
   })
 }
@@ -99,6 +110,11 @@ function certificate(parts: Parts): string {
   const lines = base64.match(/.{1,64}/g) ?? []
   return `-----BEGIN CERTIFICATE-----\n${lines.join('\n')}\n-----END CERTIFICATE-----\n`
 }
+
+const keyIdOf = (key: KeyObject): Buffer =>
+  createHash('sha1')
+    .update(key.export({ type: 'spki', format: 'der' }))
+    .digest()
 
 const newKeys = () => generateKeyPairSync('ec', { namedCurve: 'P-256' })
 

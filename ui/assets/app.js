@@ -48,10 +48,12 @@ const tellAges = () => each('time[data-ago]', tellAge)
 tellAges()
 setInterval(tellAges, 60_000)
 
-each('time[data-day]', (/** @type {HTMLTimeElement} */ time) => {
+function tellDay(time) {
   time.title = exactly(new Date(time.dateTime))
   time.textContent = onDay(new Date(time.dateTime))
-})
+}
+
+each('time[data-day]', tellDay)
 
 // On a phone the row of tabs is wider than the screen.
 each('.tabs [aria-current]', (tab) => tab.scrollIntoView({ block: 'nearest', inline: 'center' }))
@@ -192,7 +194,7 @@ each('button[data-copy]', (/** @type {HTMLButtonElement} */ button) => {
   })
 })
 
-each('.copyable', (figure) => {
+function makeCopyable(figure) {
   const code = partOf(figure, 'code')
   const label = figure.querySelector('figcaption')?.textContent.trim()
   const button = make('button', { type: 'button', class: 'btn btn-quiet btn-small copy' }, 'Copy')
@@ -202,7 +204,9 @@ each('.copyable', (figure) => {
     copied(button)
   })
   figure.append(button)
-})
+}
+
+each('.copyable', makeCopyable)
 
 /* Pictures of sites */
 

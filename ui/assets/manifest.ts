@@ -1,6 +1,6 @@
 import domainStatus from '../islands/domain-status.js' with { type: 'text' }
+import live from '../islands/live.js' with { type: 'text' }
 import logTail from '../islands/log-tail.js' with { type: 'text' }
-import machines from '../islands/machines.js' with { type: 'text' }
 import palette from '../islands/palette.js' with { type: 'text' }
 import publish from '../islands/publish.js' with { type: 'text' }
 import report from '../islands/report.js' with { type: 'text' }
@@ -40,7 +40,7 @@ const ISLANDS = [
   retention,
   schedule,
   report,
-  machines,
+  live,
 ]
 
 /** All islands in one script, so one request loads them. */

@@ -16,6 +16,7 @@ type WorkspacePlace =
   | 'audit'
   | 'storage'
   | 'machines'
+  | 'certificates'
   | 'backups'
   | 'health'
   | 'webhooks'
@@ -31,6 +32,7 @@ const WORKSPACE: readonly [place: WorkspacePlace, label: string, href: string, i
   ['audit', 'Audit log', '/admin/audit', 'clock'],
   ['storage', 'Storage', '/admin/storage', 'storage'],
   ['machines', 'Machines', '/admin/machines', 'machines'],
+  ['certificates', 'Certificates', '/admin/certificates', 'lock'],
   ['backups', 'Backups', '/admin/backups', 'upload'],
   ['health', 'Health', '/admin/health', 'health'],
 ]

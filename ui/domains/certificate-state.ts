@@ -8,10 +8,13 @@ import { day } from '../components/time.ts'
 export function certificateState({ status, expiresAt, error }: CertificateState): Html | false {
   if (status === 'off') return false
   const until = expiresAt !== null && html`until ${day(isoTime(expiresAt))}`
-  return html`${BADGES[status]} ${until} ${error}`
+  return html`${certificateBadge(status)} ${until} ${error}`
 }
 
+export const certificateBadge = (status: CertificateState['status']): Html => BADGES[status]
+
 const BADGES = {
+  off: badge('Elsewhere'),
   active: badge('Valid', 'good'),
   pending: badge('Requested', 'info'),
   expired: badge('Expired', 'bad'),

@@ -167,6 +167,7 @@ const ofWorkspace = (ids: Ids): string[] => [
     'logs',
     'storage',
     'machines',
+    'certificates',
     'backups',
     'health',
   ].map((rest) => `/admin/${rest}`),

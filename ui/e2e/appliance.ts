@@ -88,7 +88,7 @@ async function begin(): Promise<string> {
 }
 
 const adminHostOf = (env: Record<string, string>) =>
-  env['BASE_DOMAIN'] === undefined ? 'localhost' : `admin.${env['BASE_DOMAIN']}`
+  env['ADMIN_HOST'] ?? (env['BASE_DOMAIN'] === undefined ? 'localhost' : `admin.${env['BASE_DOMAIN']}`)
 
 /** The parts of an appliance that call it. */
 export function clientsOf(

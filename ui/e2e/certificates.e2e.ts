@@ -1,4 +1,5 @@
 import type { Page } from '@playwright/test'
+import { seriousFaults, violationsOf } from './axe.ts'
 import { type CertificateAuthority, startAuthority } from './certificate-authority.ts'
 import { type Appliance, test as base, expect, signIn, surprisesOf, WITH_ADMIN } from './journey.ts'
 import journeys from './playwright.config.ts'
@@ -44,6 +45,20 @@ async function publish(appliance: Appliance, folder: string): Promise<void> {
   expect([exitCode, output]).toEqual([0, expect.stringContaining('production')])
 }
 
+/** In both themes, and what sticks out on a phone. */
+async function faultsOf(page: Page): Promise<string[]> {
+  const faults: string[] = []
+  for (const colorScheme of ['dark', 'light'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+    faults.push(...seriousFaults(await violationsOf(page)))
+  }
+  const wide = page.viewportSize()
+  await page.setViewportSize({ width: 390, height: 800 })
+  const excess = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
+  if (wide !== null) await page.setViewportSize(wide)
+  return excess > 0 ? [...faults, `${excess} pixels too wide`] : faults
+}
+
 const tryAgain = (page: Page) => page.getByRole('button', { name: 'Try again now' }).click()
 
 test('domains say why they have no certificate, and get one once the cause is fixed: with scripts and without', async ({
@@ -68,6 +83,7 @@ test('domains say why they have no certificate, and get one once the cause is fi
   )
   for (const domain of domains) {
     await addInVain(domain.page, appliance, domain.host)
+    await findAmongAll(domain.page, domain.host)
     authority.tell({ do: 'forgive', host: domain.host })
   }
   // Both wait for the same seconds.
@@ -96,6 +112,17 @@ async function addInVain(page: Page, appliance: Appliance, host: string): Promis
   await expect(page.getByText('must be open to the internet')).toBeVisible()
 }
 
+/** The page of all hosts, and back. */
+async function findAmongAll(page: Page, host: string): Promise<void> {
+  const place = page.url()
+  await page.getByRole('link', { name: 'Certificates', exact: true }).click()
+  const rowOf = (name: string) => page.getByRole('row').filter({ hasText: name })
+  await expect(rowOf(`admin.${BASE_DOMAIN}`)).toContainText('Valid')
+  await expect(rowOf(host)).toContainText(REASON)
+  await expect(page.getByRole('heading', { name: 'One certificate for every host' })).toBeVisible()
+  await page.goto(place)
+}
+
 async function mend(page: Page, appliance: Appliance, host: string): Promise<void> {
   const isThere = page.getByText('The certificate was issued.')
   await expect(async () => {
@@ -108,3 +135,33 @@ async function mend(page: Page, appliance: Appliance, host: string): Promise<voi
   await expect(page).toHaveURL(`https://${host}:${appliance.port}/`)
   await expect(page.getByRole('heading', { name: 'Hi' })).toBeVisible()
 }
+
+/** The authority offers no proof by DNS, so the wildcard fails; the admin's host is elsewhere and has its own. */
+const wildcardTest = test.extend({
+  env: async ({ authority }, use) => {
+    const dns = { BASE_DOMAIN: 'wild.test', ACME_DNS: 'exec', ACME_DNS_EXEC: '/bin/true' }
+    await use({ ...WITH_ADMIN, ...authority.env, ...dns, ADMIN_HOST: `admin.${BASE_DOMAIN}` })
+  },
+})
+
+for (const javaScriptEnabled of [true, false])
+  wildcardTest.describe(javaScriptEnabled ? 'with scripts' : 'without scripts', () => {
+    wildcardTest.use({ javaScriptEnabled })
+
+    wildcardTest(
+      'the wildcard says why it is missing, and is tried again',
+      async ({ page, appliance, authority }) => {
+        authority.tell({ do: 'ask', port: appliance.plainPort })
+        await expect(async () => void (await page.goto(appliance.url))).toPass()
+        await signIn(page)
+        await page.getByRole('link', { name: 'Certificates', exact: true }).click()
+        const card = page.getByRole('region', { name: 'Every host below the base domain' })
+        await expect(card).toContainText('*.wild.test')
+        await expect(card).toContainText('offers no proof by DNS (dns-01)')
+        await card.getByRole('button', { name: 'Try again now' }).focus()
+        await page.keyboard.press('Enter')
+        await expect(page.getByRole('alert').first()).toContainText('Try again in')
+        if (javaScriptEnabled) expect(await faultsOf(page)).toEqual([])
+      },
+    )
+  })

@@ -28,6 +28,7 @@ export const HELP_TOPICS = [
   'audit-log',
   'storage',
   'machines',
+  'certificates',
   'backups',
   'health',
 ] as const

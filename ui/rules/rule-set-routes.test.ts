@@ -69,4 +69,19 @@ describe('a rule of the repository', () => {
       project.at('?done=set-deleted'),
     ])
   })
+
+  test('its revisions name their schedules, and a rollback says how many come back', async () => {
+    const rule = { pathPattern: '/api/tick', method: 'POST', pipelineConfig: { steps: [] } }
+    const schedules = ['a', 'b', 'c', 'd', 'e'].map((name) => ({
+      name,
+      cron: '@daily',
+      rule: 'POST /api/tick',
+    }))
+    const setId = await project.push('ticks', [], { rules: [rule], schedules })
+    project.app.advance(1000)
+    await project.push('ticks', [], { rules: [rule], schedules: [] })
+    const html = await project.read(project.at(`/sets/${setId}`))
+    expect(html).toContain('a, b, c and 2 more')
+    expect(html).toContain('Its rules become the 1 of that revision immediately, and its schedules the 5.')
+  })
 })

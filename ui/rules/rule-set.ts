@@ -97,6 +97,7 @@ const columnsOf = (props: RuleSetPageProps): Column<RevisionView>[] => [
     cell: ({ gitSha }) => (gitSha === null ? html`<span class="muted">None</span>` : shortSha(gitSha)),
   },
   { label: 'Rules', align: 'end', cell: ({ ruleCount }) => ruleCount },
+  { label: 'Schedules', cell: ({ schedules }) => scheduleNames(schedules) },
   { label: 'By', cell: ({ createdBy }) => makerName(createdBy) },
   { label: 'When', cell: ({ createdAt }) => time(createdAt) },
   {
@@ -110,14 +111,24 @@ const columnsOf = (props: RuleSetPageProps): Column<RevisionView>[] => [
   },
 ]
 
-const rollBack = ({ id, gitSha, ruleCount }: RevisionView): Html =>
+const NAMED = 3
+
+/** Of a revision that stored none, a rollback leaves them alone. */
+function scheduleNames(names: RevisionView['schedules']): Content {
+  if (names === null || names.length === 0)
+    return html`<span class="muted">${names === null ? 'Not stored' : 'None'}</span>`
+  const more = names.length - NAMED
+  return [names.slice(0, NAMED).join(', '), ...(more > 0 ? [`and ${more} more`] : [])].join(' ')
+}
+
+const rollBack = ({ id, gitSha, ruleCount, schedules }: RevisionView): Html =>
   confirmDialog(
     {
       id: `rollback-${id}`,
       opener: 'Roll back',
       accessibleName: `Roll back to ${gitSha?.slice(0, 12) ?? 'this revision'}`,
       title: 'Roll the set back?',
-      text: `Its rules become the ${ruleCount} of that revision immediately. Schemas and records are kept. The next push overwrites this.`,
+      text: `Its rules become the ${ruleCount} of that revision immediately${schedules === null ? '' : `, and its schedules the ${schedules.length}`}. Schemas and records are kept. The next push overwrites this.`,
       confirm: 'Roll back',
     },
     html`${hidden('intent', 'rollback')} ${hidden('revisionId', id)}`,

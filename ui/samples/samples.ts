@@ -18,6 +18,7 @@ import { forbiddenPage } from '../site/forbidden.ts'
 import { badHostPage, noSitePage, notFoundPage, unprovenDomainPage } from '../site/not-found.ts'
 import { type Sample, sample } from './sample.ts'
 import { panel } from './sample-data.ts'
+import { certificateSamples } from './samples-certificates.ts'
 import { dataSamples } from './samples-data.ts'
 import { domainSamples } from './samples-domains.ts'
 import { fileSamples } from './samples-files.ts'
@@ -268,4 +269,5 @@ export const samples: readonly Sample[] = [
   ...peopleSamples,
   ...workspaceSamples,
   ...operationsSamples,
+  ...certificateSamples,
 ]

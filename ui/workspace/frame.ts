@@ -28,6 +28,7 @@ const HELP: Readonly<Record<MainPlace, HelpTopic>> = {
   audit: 'audit-log',
   storage: 'storage',
   machines: 'machines',
+  certificates: 'certificates',
   backups: 'backups',
   health: 'health',
   webhooks: 'webhooks',

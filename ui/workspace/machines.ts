@@ -28,14 +28,14 @@ type MachinesPageProps = WorkspacePageBase & {
   hasSecret: boolean
 }
 
-/** The machines of the workspace, the object store that they share, and the CDN. islands/machines.js keeps it up to date. */
+/** The machines of the workspace, the object store that they share, and the CDN. islands/live.js keeps it up to date. */
 export const machinesPage = (props: MachinesPageProps): Html =>
   workspaceFrame(
     props,
     { place: 'machines', title: 'Machines', about: about(props.found) },
     html`
-      <div class="cards" data-machines="warnings" role="status">${warnings(props)}</div>
-      <div class="cards" data-machines="state">
+      <div class="cards" data-live="warnings" role="status">${warnings(props)}</div>
+      <div class="cards" data-live="state">
         ${machinesCard(props)} ${props.found.store === null ? withoutStore() : storeCard(props.found.store)}
         ${cdnCard(props.cdn)}
       </div>

@@ -1,14 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import {
-  chmodSync,
-  cpSync,
-  existsSync,
-  mkdtempSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { chmodSync, cpSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parse } from 'yaml'
@@ -106,31 +97,13 @@ test('plans, pushes, and the second time changes nothing', async () => {
   expect(copy.log).toContain('::warning::')
 }, 60_000)
 
-test('without svc on the PATH it runs the svc that it is a part of', async () => {
-  const dry = await run({ 'svc-path': '', 'dry-run': 'true', 'name-suffix': '-pr-8' })
-  expect(dry.log).toContain('No svc on the PATH: running the one of this checkout')
-  expect(dry).toMatchObject({
-    code: 0,
-    outputs: { changed: 'true', 'rule-set-names': 'guestbook-pr-8', 'rule-set-ids': '' },
-  })
-  expect(dry.summary).toContain('### Rule sets (dry run)')
-}, 60_000)
-
-test('what lies in the checkout of a workflow neither runs in svc nor sets its variables', async () => {
-  writeFileSync(join(folder, 'bunfig.toml'), 'preload = ["./evil.ts"]\n')
-  writeFileSync(join(folder, 'evil.ts'), `require('fs').writeFileSync('${join(folder, 'ran')}', '')\n`)
-  writeFileSync(join(folder, '.env'), 'LOG_LEVEL=nonsense\nNODE_EXTRA_CA_CERTS=/nowhere\n')
-  const dry = await run({ 'svc-path': '', 'dry-run': 'true', 'name-suffix': '-pr-9' })
-  expect(dry).toMatchObject({ code: 0, outputs: { changed: 'true' } })
-  expect(existsSync(join(folder, 'ran'))).toBe(false)
-}, 60_000)
-
-test('alone, without svc anywhere, it says what it needs', async () => {
+/** What a release makes of it installs svc: scripts/release/rules-action.test.ts. */
+test('a copy of the source, without svc anywhere, says what it needs', async () => {
   cpSync(import.meta.dir, join(folder, 'action'), { recursive: true })
   const { code, log } = await run({ 'svc-path': '' }, join(folder, 'action/index.mjs'))
   expect(code).toBe(1)
   expect(log).toContain(
-    '::error::There is no svc here: put it on the PATH, or name it with the input svc-path',
+    '::error::There is no svc here, and this copy of the action is of no release that could install it: put svc on the PATH, or name it with the input svc-path',
   )
 })
 
@@ -147,6 +120,7 @@ test('action.yml declares what the action reads and sets', async () => {
     'dry-run',
     'name-suffix',
     'svc-path',
+    'svc-version',
   ])
   expect(Object.keys(action.outputs)).toEqual(['rule-set-ids', 'rule-set-names', 'changed', 'report'])
 })
@@ -158,6 +132,8 @@ describe('faults', () => {
     ['a flag as a path', { path: '--prune' }, 'The input path has no flags'],
     ['no flag', { prune: 'maybe' }, 'The input prune is true or false'],
     ['no executable', { 'svc-path': '/nowhere/svc' }, 'The input svc-path names no file'],
+    ['a range of versions', { 'svc-version': '^1.2.3' }, 'The input svc-version is an exact version'],
+    ['a tag as a version', { 'svc-version': 'latest' }, 'The input svc-version is an exact version'],
     ['a wrong key', { 'api-key': 'svc_wrong' }, 'API key'],
     ['no folder', { path: '.svc/nothing' }, 'there is no folder .svc/nothing'],
   ])(

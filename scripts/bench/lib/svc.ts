@@ -49,10 +49,15 @@ export async function publish(svc: Svc, folder: string, commitSha: string): Prom
 export const packed = (folder: string): Promise<Blob> => Bun.$`tar cz -C ${folder} .`.blob()
 
 /** What is used of the answer to an upload. */
-export type Published = { deployment: { id: string }; release: { status: string } }
+export type Published = { deployment: { id: string; projectId: string }; release: { status: string } }
 
-export async function publishArchive(svc: Svc, archive: Blob, commitSha: string): Promise<Published> {
-  const [owner = '', repo = ''] = PROJECT.split('/')
+export async function publishArchive(
+  svc: Svc,
+  archive: Blob,
+  commitSha: string,
+  project = PROJECT,
+): Promise<Published> {
+  const [owner = '', repo = ''] = project.split('/')
   const query = new URLSearchParams({ owner, repo, commitSha, alias: 'production', isPublic: 'true' })
   return (await api(svc, 'POST', `/api/deployments?${query}`, archive, 'application/gzip')) as Published
 }

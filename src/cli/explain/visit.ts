@@ -1,7 +1,7 @@
+import { VERSION } from '../../release-info.ts'
 import { fetched, parseApiUrl } from '../api-client.ts'
 import { EXIT, type Io, printable, printableJson, UsageError } from '../command.ts'
 import { proxyFor } from '../proxy.ts'
-import { VERSION } from '../version.ts'
 
 type Visit = {
   url: string

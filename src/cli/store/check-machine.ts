@@ -5,12 +5,12 @@ import { openBeside } from '../../db/followed.ts'
 import { messageOf } from '../../domain/errors.ts'
 import { inspectDatabase } from '../../modules/deployments/check/queries.ts'
 import { findUnreadableSecrets } from '../../modules/secrets/unreadable.ts'
+import { VERSION } from '../../release-info.ts'
 import { contextOn, openParts } from '../../server/open-context.ts'
 import { databaseFile, keysToRead } from '../../server/store/arrive.ts'
-import { keyHint, Problems, tellOfForeign, tellOfTwins } from '../check-notes.ts'
+import { keyHint, Problems, tellOfCertificates, tellOfForeign, tellOfTwins } from '../check-notes.ts'
 import { CommandFailure, EXIT, type Io } from '../command.ts'
 import { enterOwn } from '../operator.ts'
-import { VERSION } from '../version.ts'
 import { requireWhole } from './check.ts'
 import { onStoreOfSvc } from './open.ts'
 
@@ -44,6 +44,7 @@ async function checkCopy(config: Config, problems: Problems, io: Io): Promise<vo
     await onCopy(config, io, (ctx) => {
       for (const problem of inspectDatabase(ctx.db)) problems.tell(problem)
       for (const problem of findUnreadableSecrets(ctx)) problems.tell(problem, keyHint(config))
+      tellOfCertificates(ctx, problems, config)
       tellOfTwins(ctx, io)
     })
     problems.add(tellOfForeign(config, io))

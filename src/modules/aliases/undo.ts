@@ -3,6 +3,8 @@ import { refuseTaken } from '../../db/open.ts'
 import { findDeploymentOfProject } from '../deployments/service.ts'
 import { insertRule } from '../proxy-rules/rules-of-alias.ts'
 import { attachAgain } from '../rule-sets/attached-sets.ts'
+import { clockOf } from '../schedules/clock.ts'
+import { restoreSchedules } from '../schedules/of-rules.ts'
 import { cannotUndo, changedSince, refuseChanged, type Undoing, undoKind } from '../undo/kind.ts'
 import { aboutChange } from './about.ts'
 import { type AliasPlace, addHistory, changeSettings, moveAlias, placeOf, type Settings } from './changes.ts'
@@ -55,10 +57,10 @@ export const aliasChange = undoKind<{ before: Settings; after: Settings }>({
   },
 })
 
-/** With id, settings, history, host, own rules and attached sets. */
+/** With id, settings, history, host, own rules, their schedules and attached sets. */
 export const aliasDelete = undoKind<RemovedAlias>({
   needs: 'alias:manage',
-  undo(undoing, { alias, label, history, rules, setIds }) {
+  undo(undoing, { alias, label, history, rules, schedules = [], setIds }) {
     const { ctx, tx, grant } = undoing
     const deployment = deploymentAt(undoing, alias, alias)
     const back = { ...alias, updatedAt: ctx.now() }
@@ -67,6 +69,7 @@ export const aliasDelete = undoKind<RemovedAlias>({
     for (const move of history) insertHistory(tx, move)
     addHistory(ctx, tx, grant.actor, back, { deployment, reason: 'create' })
     for (const rule of rules) insertRule(tx, rule)
+    restoreSchedules(ctx, tx, schedules)
     attachAgain(tx, alias.id, setIds)
     audit(ctx, tx, grant.actor, {
       ...aboutChange('alias.create', back),
@@ -75,6 +78,7 @@ export const aliasDelete = undoKind<RemovedAlias>({
     })
     tellOfMove(ctx, tx, grant.actor, { before: undefined, after: back }, 'create')
   },
+  done: (ctx) => void clockOf(ctx).changed(),
 })
 
 function giveLabelBack({ ctx, tx }: Undoing, { id, name }: AliasRow, label: string): void {

@@ -1,17 +1,25 @@
 import type { Context } from '../../context.ts'
 import { MINUTE_MS } from '../../domain/durations.ts'
-import { AppError, messageOf } from '../../domain/errors.ts'
+import { AppError } from '../../domain/errors.ts'
 import type { Issued } from '../../platform/acme/order.ts'
-import type { Certificate, CertificateState, Certificates } from '../../platform/certificates.ts'
+import type {
+  Certificate,
+  CertificateState,
+  Certificates,
+  ListedCertificate,
+  WildcardState,
+} from '../../platform/certificates.ts'
 import type { CertObjects } from '../../platform/object-store/cert-objects.ts'
 import { fractionOf } from '../../platform/random.ts'
 import { Authority } from './authority.ts'
-import { type Entry, newEntry, stateOfEntry } from './host-entry.ts'
+import { DnsProofs } from './dns-proofs.ts'
+import { type Entry, listOf, newEntry, stateOfEntry } from './host-entry.ts'
 import { asAskedAt, emptyRecord, FRESH, forgetAhead, type HostRecord, refuseTooSoon } from './host-record.ts'
 import { isAliasHost, publicAliasHosts, type WantedHost, wantedHosts, whyNone } from './hosts.ts'
+import { HttpAnswers } from './http-answers.ts'
 import { NewHostLimit } from './new-host-limit.ts'
-import { NotSharedError } from './not-shared-error.ts'
 import { noteFailed, noteIssued } from './notes.ts'
+import { RenewalAsks } from './renewal-asks.ts'
 import { servedOf } from './served.ts'
 import { CertificateStore } from './store.ts'
 import {
@@ -21,9 +29,10 @@ import {
   MAX_AT_ONCE,
   ORDER_MS,
   reasonOf,
-  restUntil,
+  restOfRenewed,
   retryDelayMs,
 } from './timing.ts'
+import { isCovered, namesOf, orderedAs, servingEntry, wildcardHost, wildcardStateOf } from './wildcard.ts'
 
 export type AutoCertificates = Certificates & { stop(): Promise<void> }
 
@@ -52,10 +61,12 @@ class Auto implements AutoCertificates {
   readonly #authority: Authority
   readonly #stopping = new AbortController()
   readonly #entries = new Map<string, Entry>()
-  readonly #answers = new Map<string, string>()
+  readonly #http: HttpAnswers
+  readonly #dns: DnsProofs
   readonly #listeners = new Set<() => unknown>()
   readonly #timer: ReturnType<typeof setInterval>
   readonly #limit: NewHostLimit
+  readonly #renewals: RenewalAsks
   #all: readonly Certificate[] | null = null
   #removals: Promise<void> = Promise.resolve()
 
@@ -68,12 +79,22 @@ class Auto implements AutoCertificates {
     this.#store = store
     this.#objects = objects
     this.#authority = new Authority(ctx, store, this.#stopping.signal)
+    this.#http = new HttpAnswers(ctx.log, objects)
+    this.#dns = new DnsProofs(ctx, store, this.#stopping.signal, (record) => store.saveHost(record))
     for (const record of records)
       this.#entries.set(record.host, newEntry(asAskedAt(record, ctx.config.acmeDirectory)))
     this.#limit = NewHostLimit.ofRecords(records)
+    this.#renewals = new RenewalAsks({
+      ctx,
+      authority: this.#authority,
+      stopping: this.#stopping.signal,
+      resting: () => [...this.#entries.values()].flatMap(({ run, record }) => (run === null ? record : [])),
+      chosen: (record) => this.#renewalChosen(record),
+    })
     this.#timer = setInterval(() => this.hostsChanged(), ROUND_MS)
     setTimeout(() => this.hostsChanged(), 0)
-    objects?.endAnswers().catch((error) => this.#answersLeft(error))
+    for (const record of records)
+      this.#dns.cleanUp(record).catch((error) => ctx.log.warn('the DNS could not be tidied', { error }))
   }
 
   all(): readonly Certificate[] {
@@ -82,7 +103,7 @@ class Auto implements AutoCertificates {
   }
 
   stateOf(host: string): CertificateState {
-    const entry = this.#entries.get(host)
+    const entry = servingEntry(this.#ctx.config, host, (name) => this.#entries.get(name))
     if (entry === undefined) {
       const error = whyNone(host)
       return { status: error === null ? 'pending' : 'failed', expiresAt: null, error }
@@ -91,7 +112,7 @@ class Auto implements AutoCertificates {
   }
 
   challengeAnswer(host: string, token: string): string | undefined {
-    return this.#answers.get(`${host}/${token}`)
+    return this.#http.of(host, token)
   }
 
   onChange(listener: () => unknown): () => void {
@@ -107,6 +128,7 @@ class Auto implements AutoCertificates {
       this.#adoptPublicAliases(this.#ctx.now())
       this.#storeAgain()
       this.#startDue()
+      this.#askRenewals()
     } catch (error) {
       this.#ctx.log.error('the hosts that need a certificate could not be read', { error })
     }
@@ -114,7 +136,7 @@ class Auto implements AutoCertificates {
 
   async tryNow(host: string): Promise<void> {
     this.hostsChanged()
-    const entry = this.#entries.get(host)
+    const entry = this.#entries.get(orderedAs(this.#ctx.config, host))
     if (entry === undefined)
       throw new AppError('conflict', whyNone(host) ?? `${host} gets a certificate once it is verified`)
     const { record, run } = entry
@@ -132,7 +154,7 @@ class Auto implements AutoCertificates {
   }
 
   visited(host: string): void {
-    if (this.#entries.has(host) || this.#stopping.signal.aborted) return
+    if (this.#entries.has(host) || isCovered(this.#ctx.config, host) || this.#stopping.signal.aborted) return
     const now = this.#ctx.now()
     if (!this.#limit.mayAskForAlias(now, { isVisited: true }) || !isAliasHost(this.#ctx, host)) return
     this.#adoptAlias(host, now)
@@ -143,11 +165,28 @@ class Auto implements AutoCertificates {
     return []
   }
 
+  list(): ListedCertificate[] {
+    const wildcard = wildcardHost(this.#ctx.config)
+    const own = [...this.#entries.values()].filter(({ record }) => record.host !== wildcard)
+    return listOf(own, this.#ctx.now())
+  }
+
+  wildcard(): WildcardState | null {
+    const host = wildcardHost(this.#ctx.config)
+    const entry = this.#entries.get(host ?? '') ?? newEntry(emptyRecord(host ?? ''))
+    return host === null ? null : wildcardStateOf(entry, this.#ctx.config, this.#ctx.now())
+  }
+
+  async retryWildcard(): Promise<void> {
+    const host = wildcardHost(this.#ctx.config)
+    if (host !== null) await this.tryNow(host)
+  }
+
   async stop(): Promise<void> {
     clearInterval(this.#timer)
     this.#stopping.abort(new Error('The server is stopping'))
     const runs = [...this.#entries.values()].map(({ run }) => run?.ended)
-    await Promise.all([...runs, this.#removals])
+    await Promise.all([...runs, this.#removals, this.#renewals.ended()])
   }
 
   /** Adds new hosts and drops unneeded ones. Keeps the order of `wanted`, so that the admin host comes first. */
@@ -163,7 +202,7 @@ class Auto implements AutoCertificates {
     }
     let isChanged = false
     for (const [host, entry] of before) {
-      if (entry.record.isAlias && isAliasHost(this.#ctx, host)) {
+      if (this.#isKept(entry)) {
         this.#entries.set(host, entry)
         continue
       }
@@ -173,7 +212,16 @@ class Auto implements AutoCertificates {
     if (isChanged) void this.#changed()
   }
 
+  /** The certificate of a host below the base domain is served until the wildcard is there. */
+  #isKept({ record: { host, isAlias, certificate } }: Entry): boolean {
+    const { config } = this.#ctx
+    if (!isCovered(config, host)) return isAlias && isAliasHost(this.#ctx, host)
+    const wildcard = this.#entries.get(wildcardHost(config) ?? '')?.record.certificate
+    return certificate !== null && (wildcard == null || wildcard.expiresAt <= this.#ctx.now())
+  }
+
   #adoptPublicAliases(now: number): void {
+    if (wildcardHost(this.#ctx.config) !== null) return
     const mayAsk = () => this.#limit.mayAskForAlias(now, { isVisited: false })
     if (!mayAsk()) return
     for (const host of publicAliasHosts(this.#ctx)) {
@@ -217,7 +265,20 @@ class Auto implements AutoCertificates {
 
   #isDue({ record, run, asked }: Entry, now: number): boolean {
     if (run !== null || this.#authority.isPaused(now)) return false
+    if (isCovered(this.#ctx.config, record.host)) return false
     return asked !== null || dueAt(record, this.#ctx.config.acmeDirectory) <= now
+  }
+
+  #askRenewals(): void {
+    if (!this.#isStoreAway()) this.#renewals.look()
+  }
+
+  /** Without it on the disk the authority is asked again after a restart. */
+  #renewalChosen(record: HostRecord): void {
+    const entry = this.#entries.get(record.host)
+    if (entry?.record !== record) return
+    if (entry.run === null) this.#store.saveHost(record).catch((error) => this.#notStored(entry, error))
+    this.#startDue()
   }
 
   /** What is ordered then could not be kept, and no other machine would serve it. */
@@ -241,6 +302,7 @@ class Auto implements AutoCertificates {
       entry.run = null
       asked?.resolve()
       this.#startDue()
+      this.#askRenewals()
     })
     entry.run = { giveUp, ended }
   }
@@ -248,14 +310,17 @@ class Auto implements AutoCertificates {
   /** Never rejects: failures are recorded. */
   async #run(entry: Entry, gaveUp: AbortSignal): Promise<void> {
     const { record } = entry
-    const signal = AbortSignal.any([gaveUp, this.#stopping.signal, AbortSignal.timeout(ORDER_MS)])
+    const { config } = this.#ctx
+    const isWildcard = record.host === wildcardHost(config)
+    const limitMs = ORDER_MS + (isWildcard ? config.acmeDnsTimeoutSeconds * 1000 : 0)
+    const signal = AbortSignal.any([gaveUp, this.#stopping.signal, AbortSignal.timeout(limitMs)])
     try {
       await this.#store.saveHost(record)
-      const issued = await this.#authority.order(
-        record.host,
-        (token, text) => this.#answer(record.host, token, text),
+      const issued = await this.#authority.order(namesOf(record.host), {
+        solver: isWildcard ? this.#dns.solverOf(record) : this.#http.solverOf(record.host),
+        replaced: record.certificate,
         signal,
-      )
+      })
       if (gaveUp.aborted) return
       await this.#issued(entry, issued)
     } catch (error) {
@@ -268,12 +333,15 @@ class Auto implements AutoCertificates {
     const { record, projectId } = entry
     const isRenewal = record.certificate !== null
     const certificate = { ...issued, directory: record.directory }
-    const next = { ...record, ...FRESH, nextTryAt: restUntil(issued, this.#ctx.now()), certificate }
+    const nextTryAt = restOfRenewed(record.certificate, certificate, this.#ctx.now())
+    const next = { ...record, ...FRESH, nextTryAt, certificate, renewal: null }
     await this.#store.saveHost(next).catch((error) => this.#notStored(entry, error))
     Object.assign(record, next)
     entry.isOpening = !isRenewal
     await this.#changed()
     entry.isOpening = false
+    // Those of single hosts that it covers are dropped.
+    if (record.host === wildcardHost(this.#ctx.config)) setTimeout(() => this.hostsChanged(), 0)
     noteIssued(this.#ctx, { host: record.host, projectId, isRenewal }, issued)
   }
 
@@ -306,25 +374,6 @@ class Auto implements AutoCertificates {
       entry.isUnstored = false
       this.#store.saveHost(entry.record).catch((error) => this.#notStored(entry, error))
     }
-  }
-
-  /** Other machines have the answer too when it resolves. */
-  async #answer(host: string, token: string, text: string): Promise<() => void> {
-    const key = `${host}/${token}`
-    this.#answers.set(key, text)
-    await this.#objects?.answer(host, token, text).catch((error) => {
-      this.#answers.delete(key)
-      throw new NotSharedError(messageOf(error), { cause: error })
-    })
-    return () => {
-      this.#answers.delete(key)
-      this.#objects?.endAnswer(host, token).catch((error) => this.#answersLeft(error))
-    }
-  }
-
-  /** They are removed at the next start. */
-  #answersLeft(error: unknown): void {
-    this.#ctx.log.debug('answers to the authority were left in the object store', { error })
   }
 
   async #changed(): Promise<void> {

@@ -79,7 +79,11 @@ describe('failures and their reasons', () => {
     ['a response of 500', { failing: 1 }, 'The database is away'],
     ['no proof over HTTP', { challengeType: 'dns-01' }, 'offers no proof over HTTP'],
     ['an invalid token', { token: '../../etc/passwd' }, 'sent an invalid token'],
-    ['an account made elsewhere', { needsExternalAccount: true }, 'external account binding'],
+    [
+      'an account that has to be made there',
+      { needsExternalAccount: true },
+      'external account binding): set ACME_EAB_KID and ACME_EAB_HMAC_KEY',
+    ],
     ['a chain for another key', { chain: 'other key' }, 'is for another key'],
     ['a chain for another host', { chain: 'other host' }, `does not name ${HOST}`],
     ['a chain with a missing link', { chain: 'loose' }, 'is incomplete'],

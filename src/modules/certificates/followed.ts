@@ -3,15 +3,21 @@ import type { Db } from '../../db/open.ts'
 import { MINUTE_MS } from '../../domain/durations.ts'
 import { messageOf } from '../../domain/errors.ts'
 import { notPrimary } from '../../domain/store-errors.ts'
-import type { Certificate, CertificateState } from '../../platform/certificates.ts'
+import type {
+  Certificate,
+  CertificateState,
+  ListedCertificate,
+  WildcardState,
+} from '../../platform/certificates.ts'
 import type { CertObjects } from '../../platform/object-store/cert-objects.ts'
 import { Answers } from './answers.ts'
 import type { AutoCertificates } from './auto.ts'
-import { newEntry, stateOfEntry } from './host-entry.ts'
-import type { HostRecord } from './host-record.ts'
+import { type Entry, listOf, newEntry, stateOfEntry } from './host-entry.ts'
+import { emptyRecord, type HostRecord } from './host-record.ts'
 import { whyNone } from './hosts.ts'
 import { servedOf } from './served.ts'
 import { CertificateStore } from './store.ts'
+import { servingEntry, wildcardHost, wildcardStateOf } from './wildcard.ts'
 
 /** How often it is looked whether the log tells of a new certificate. */
 const LOOK_MS = 1_000
@@ -65,8 +71,8 @@ export class FollowedCertificates implements AutoCertificates {
   }
 
   stateOf(host: string): CertificateState {
-    const record = this.#records.get(host)
-    if (record !== undefined) return stateOfEntry(newEntry(record), this.#ctx.now())
+    const entry = servingEntry(this.#ctx.config, host, (name) => this.#entryOf(name))
+    if (entry !== undefined) return stateOfEntry(entry, this.#ctx.now())
     const error = whyNone(host)
     return { status: error === null ? 'pending' : 'failed', expiresAt: null, error }
   }
@@ -95,6 +101,23 @@ export class FollowedCertificates implements AutoCertificates {
     const visited = [...this.#visited]
     this.#visited.clear()
     return visited
+  }
+
+  list(): ListedCertificate[] {
+    const wildcard = wildcardHost(this.#ctx.config)
+    const own = [...this.#records.values()].filter(({ host }) => host !== wildcard)
+    return listOf(own.map(newEntry), this.#ctx.now())
+  }
+
+  wildcard(): WildcardState | null {
+    const host = wildcardHost(this.#ctx.config)
+    if (host === null) return null
+    const entry = this.#entryOf(host) ?? newEntry(emptyRecord(host))
+    return wildcardStateOf(entry, this.#ctx.config, this.#ctx.now())
+  }
+
+  async retryWildcard(): Promise<void> {
+    throw notPrimary()
   }
 
   async stop(): Promise<void> {
@@ -148,6 +171,11 @@ export class FollowedCertificates implements AutoCertificates {
     this.#records = this.#stored()
     this.#all = servedOf(this.#records.values())
     await Promise.all([...this.#listeners].map((listener) => listener()))
+  }
+
+  #entryOf(host: string): Entry | undefined {
+    const record = this.#records.get(host)
+    return record && newEntry(record)
   }
 
   #stored(): Map<string, HostRecord> {

@@ -1,4 +1,4 @@
-import type { CertificateState } from '../../platform/certificates.ts'
+import type { CertificateState, ListedCertificate } from '../../platform/certificates.ts'
 import type { HostRecord } from './host-record.ts'
 
 /** A host at run time. */
@@ -34,3 +34,10 @@ export function stateOfEntry({ record, run, asked, isOpening }: Entry, now: numb
   const isFailed = certificate === null && failures > 0 && run === null && asked === null
   return { status: isFailed ? 'failed' : 'pending', expiresAt: null, error: isFailed ? error : null }
 }
+
+export const listOf = (entries: Iterable<Entry>, now: number): ListedCertificate[] =>
+  [...entries].map((entry) => ({
+    host: entry.record.host,
+    method: 'http-01',
+    ...stateOfEntry(entry, now),
+  }))

@@ -1,6 +1,7 @@
 import { HOUR_MS } from '../../domain/durations.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { Issued } from '../../platform/acme/order.ts'
+import type { Renewal } from './renewal.ts'
 import { manualDelayMs } from './timing.ts'
 
 /** What is known of one host, kept across restarts. Times in milliseconds since 1970. */
@@ -11,6 +12,8 @@ export type HostRecord = {
   /** The authority that was asked last. */
   directory: string
   certificate: (Issued & { directory: string }) | null
+  /** When the authority wants it renewed; null until it was asked. */
+  renewal: Renewal | null
   /** Failures in a row. */
   failures: number
   /** When the host was first tried, for the limit on new hosts. */
@@ -20,7 +23,13 @@ export type HostRecord = {
   /** Until then the authority refuses requests, also those by people. */
   blockedUntil: number
   error: string | null
+  /** What stands in the DNS for the authority now, and has to be removed. */
+  shown: ShownValue[]
+  /** What a person has to set there, once. */
+  toSet: { name: string; type: 'CNAME' | 'TXT'; value: string } | null
 }
+
+export type ShownValue = { name: string; value: string }
 
 /** No failures. */
 export const FRESH = { failures: 0, nextTryAt: 0, blockedUntil: 0, error: null }
@@ -31,8 +40,11 @@ export const emptyRecord = (host: string): HostRecord => ({
   isAlias: false,
   directory: '',
   certificate: null,
+  renewal: null,
   firstTriedAt: null,
   triedAt: null,
+  shown: [],
+  toSet: null,
 })
 
 /** Errors and waits of another authority do not count at this one. */

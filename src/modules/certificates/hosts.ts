@@ -2,13 +2,17 @@ import type { Context } from '../../context.ts'
 import { isIpLiteral, siteLabelOf } from '../../domain/hostname.ts'
 import { isAliasLabel, listPublicAliasLabels } from '../aliases/host-labels.ts'
 import { listProvenHosts } from '../domains/mapped-hosts.ts'
+import { isCovered, wildcardHost } from './wildcard.ts'
 
 export type WantedHost = { host: string; projectId: string | null }
 
-/** The hosts that get a certificate automatically: the admin host, then every proven domain. contract §10. */
+/** What gets a certificate automatically: the wildcard, the admin host, then every proven domain. contract §10, 19.5. */
 export function wantedHosts(ctx: Context): WantedHost[] {
   const admin: WantedHost = { host: ctx.config.adminHost, projectId: null }
-  return [admin, ...listProvenHosts(ctx.db.orm)].filter(({ host }) => whyNone(host) === null)
+  const wildcard = wildcardHost(ctx.config)
+  const single = [admin, ...listProvenHosts(ctx.db.orm)].filter(({ host }) => !isCovered(ctx.config, host))
+  const all = wildcard === null ? single : [{ host: wildcard, projectId: null }, ...single]
+  return all.filter(({ host }) => whyNone(host) === null)
 }
 
 /**

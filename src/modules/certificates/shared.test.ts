@@ -58,6 +58,8 @@ function follow(from: AcmeMachine, to: AcmeMachine): void {
   to.app.ctx.db.writes += 1
 }
 
+const byHost = (a: { host: string }, b: { host: string }) => a.host.localeCompare(b.host)
+
 describe('the store', () => {
   test('has each file once, as it is on the disk: keys are sealed', async () => {
     const names = readdirSync(folderOf(primary)).sort()
@@ -116,6 +118,8 @@ describe('another machine', () => {
     await until('the certificate here', () => hostsOf(follower).includes(HOST), 5_000)
     expect([hostsOf(follower).sort(), changes]).toEqual([[ADMIN, HOST], 1])
     expect(follower.certificates.stateOf(HOST).status).toBe('active')
+    expect(follower.certificates.list().sort(byHost)).toEqual(primary.certificates.list().sort(byHost))
+    expect(follower.certificates.retryWildcard()).rejects.toMatchObject({ code: 'NOT_PRIMARY' })
   })
 
   test('orders and stores nothing', async () => {

@@ -5,7 +5,7 @@ import { CertFolder } from '../../platform/cert-folder.ts'
 import type { Log } from '../../platform/log.ts'
 import type { CertObjects } from '../../platform/object-store/cert-objects.ts'
 import type { SecretBox } from '../../platform/secret-box.ts'
-import type { HostRecord } from './host-record.ts'
+import { emptyRecord, type HostRecord } from './host-record.ts'
 import { NotSharedError } from './not-shared-error.ts'
 
 export type Account = { directory: string; key: KeyObject; url: string | null }
@@ -31,23 +31,26 @@ export class CertificateStore {
 
   /** Unusable entries are skipped and logged: they are ordered again. */
   readHosts(log: Log): HostRecord[] {
-    return this.#read('host-', log, (stored) => {
-      const { keySealed, certPem, notBefore, expiresAt, issuer, ...record } = stored as StoredHost
-      if (keySealed === null || certPem === null) return { ...record, certificate: null }
-      const keyPem = this.#secrets.open(keySealed, hostContext(record.host))
-      if (!new X509Certificate(certPem).checkPrivateKey(createPrivateKey(keyPem)))
-        throw new Error('The key belongs to another certificate')
-      return { ...record, certificate: { certPem, keyPem, notBefore, expiresAt, directory: issuer } }
-    })
+    return this.#read('host-', log, (stored) => this.#openHost(stored))
   }
 
   readAccount(directory: string, log: Log): Account | undefined {
-    const accounts = this.#read('account-', log, (stored) => {
-      const { keySealed, ...account } = stored as StoredAccount
-      const key = keyFromPem(this.#secrets.open(keySealed, accountContext(account.directory)))
-      return { ...account, key }
-    })
+    const accounts = this.#read(accountFile(directory), log, (stored) => this.#openAccount(stored))
     return accounts.find((account) => account.directory === directory)
+  }
+
+  /** The files that cannot be used, with why. What is not ours has to be readable only. */
+  *unusable(): Generator<{ name: string; why: string }> {
+    const ours = new Set(this.#folder.names())
+    for (const name of this.#folder.files())
+      try {
+        if (!ours.has(name)) this.#folder.read(name)
+        else if (name.startsWith(PROVIDER)) this.#openProvider(this.#parse(name))
+        else if (name.startsWith('account-')) this.#openAccount(this.#parse(name))
+        else this.#openHost(this.#parse(name))
+      } catch (error) {
+        yield { name, why: messageOf(error) }
+      }
   }
 
   saveHost({ certificate, ...record }: HostRecord): Promise<void> {
@@ -65,6 +68,18 @@ export class CertificateStore {
   saveAccount({ directory, key, url }: Account): Promise<void> {
     const keySealed = this.#secrets.seal(keyToPem(key), accountContext(directory))
     return this.#write(accountFile(directory), { directory, url, keySealed } satisfies StoredAccount)
+  }
+
+  /** That at a DNS provider, as it was saved; null if there is none that can be used. */
+  readProviderAccount(url: string, log: Log): string | null {
+    const wanted = providerFile(url)
+    if (!this.#folder.names().includes(wanted)) return null
+    return this.#read(wanted, log, (stored) => this.#openProvider(stored))[0] ?? null
+  }
+
+  saveProviderAccount(url: string, text: string): Promise<void> {
+    const keySealed = this.#secrets.seal(text, accountContext(url))
+    return this.#write(providerFile(url), { directory: url, url: null, keySealed } satisfies StoredAccount)
   }
 
   removeHost(host: string): Promise<void> {
@@ -107,6 +122,27 @@ export class CertificateStore {
       count += 1
     }
     return count
+  }
+
+  #openHost(stored: unknown): HostRecord {
+    const { keySealed, certPem, notBefore, expiresAt, issuer, ...record } = stored as StoredHost
+    const known = { ...emptyRecord(record.host), ...record }
+    if (keySealed === null || certPem === null) return known
+    const keyPem = this.#secrets.open(keySealed, hostContext(record.host))
+    if (!new X509Certificate(certPem).checkPrivateKey(createPrivateKey(keyPem)))
+      throw new Error('The key belongs to another certificate')
+    return { ...known, certificate: { certPem, keyPem, notBefore, expiresAt, directory: issuer } }
+  }
+
+  #openAccount(stored: unknown): Account {
+    const { keySealed, ...account } = stored as StoredAccount
+    const key = keyFromPem(this.#secrets.open(keySealed, accountContext(account.directory)))
+    return { ...account, key }
+  }
+
+  #openProvider(stored: unknown): string {
+    const { keySealed, directory } = stored as StoredAccount
+    return this.#secrets.open(keySealed, accountContext(directory))
   }
 
   #resealed(name: string): object | undefined {
@@ -179,8 +215,12 @@ const MAX_NAME = 200
 const hostContext = (host: string): string => `certificate of ${host}`
 const accountContext = (directory: string): string => `acme account at ${directory}`
 
-/** A host may be longer than a file name. */
-const hostFile = (host: string): string => `host-${host.length > MAX_NAME ? digest(host) : host}.json`
+/** A host may be longer than a file name, and `*` is none on some systems. */
+const hostFile = (host: string): string =>
+  `host-${host.length > MAX_NAME ? digest(host) : host.replace(/^\*/, '_')}.json`
+/** Like an account at an authority, so that it is sealed anew, shared and backed up as these are. */
+const PROVIDER = 'account-dns-'
+const providerFile = (url: string): string => `${PROVIDER}${digest(url).slice(0, 16)}.json`
 const accountFile = (directory: string): string => `account-${digest(directory).slice(0, 16)}.json`
 
 const digest = (text: string): string => new Bun.CryptoHasher('sha256').update(text).digest('hex')

@@ -11,6 +11,7 @@ import {
   manualDelayMs,
   reasonOf,
   renewAt,
+  restOfRenewed,
   restUntil,
   retryDelayMs,
 } from './timing.ts'
@@ -54,6 +55,32 @@ test('a certificate is due with a third of its time left, or at once if another 
   const record = { ...emptyRecord('a.example'), certificate }
   expect([dueAt(record, 'a'), dueAt(record, 'b')]).toEqual([60, 0])
   expect([dueAt({ ...record, nextTryAt: 70 }, 'a'), dueAt({ ...record, nextTryAt: 5 }, 'b')]).toEqual([70, 5])
+})
+
+test.each([
+  ['a moment of the authority', 20, 20],
+  ['one that is past', -5, -5],
+  ['one after the certificate has ended', 90, 60],
+  ['none', null, 60],
+] as const)('%s decides when it is due', (_what, at, due) => {
+  const certificate = { certPem: '', keyPem: '', notBefore: 0, expiresAt: 90, directory: 'a' }
+  const record = { ...emptyRecord('a.example'), certificate, nextTryAt: -10, renewal: { at, askAt: 0 } }
+  expect(dueAt(record, 'a')).toBe(due)
+  expect([dueAt({ ...record, nextTryAt: 70 }, 'a'), dueAt(record, 'b')]).toEqual([70, -10])
+})
+
+test('what replaced a certificate of less than a day rests for a day, or two thirds of its life', () => {
+  const now = 1000 * DAY
+  const lasting = (from: number, ms: number, directory = 'a') => ({
+    notBefore: from,
+    expiresAt: from + ms,
+    directory,
+  })
+  const rest = (ageMs: number, ms = 90 * DAY, directory = 'a') =>
+    restOfRenewed(lasting(now - ageMs, 90 * DAY, directory), lasting(now, ms), now) - now
+  expect([rest(HOUR), rest(DAY - 1), rest(HOUR, 6 * HOUR)]).toEqual([DAY, DAY, 4 * HOUR])
+  expect([rest(DAY), rest(HOUR, 90 * DAY, 'b')]).toEqual([-now, -now])
+  expect(restOfRenewed(null, lasting(now, 90 * DAY), now)).toBe(0)
 })
 
 test('a new certificate is renewed at its normal time, or after two thirds of the time left', () => {

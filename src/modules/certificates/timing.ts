@@ -2,6 +2,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, WEEK_MS } from '../../domain/durations.ts'
 import { AcmeError } from '../../platform/acme/error.ts'
 import { OutboundError } from '../../platform/outbound/error.ts'
 import { NotSharedError } from './not-shared-error.ts'
+import type { Renewal } from './renewal.ts'
 
 /** The timeout of an order. */
 export const ORDER_MS = 5 * MINUTE_MS
@@ -16,12 +17,19 @@ export const MAX_ALIASES_AN_HOUR = 6
 export const MAX_ALIASES_A_WEEK = 30
 
 type Lifetime = { notBefore: number; expiresAt: number }
-type Schedule = { certificate: (Lifetime & { directory: string }) | null; nextTryAt: number }
+type Owned = Lifetime & { directory: string }
+type Schedule = { certificate: Owned | null; renewal: Renewal | null; nextTryAt: number }
 
 /** When to order next. A certificate of another authority (`ACME_DIRECTORY` changed) is replaced at once. */
-export function dueAt({ certificate, nextTryAt }: Schedule, authority: string): number {
+export function dueAt({ certificate, renewal, nextTryAt }: Schedule, authority: string): number {
   if (certificate === null || certificate.directory !== authority) return nextTryAt
-  return Math.max(nextTryAt, renewAt(certificate))
+  return Math.max(nextTryAt, renewalAt(certificate, renewal))
+}
+
+/** The moment that the authority suggested. Without one, or if that comes too late, when a third of the lifetime is left. */
+export function renewalAt(certificate: Lifetime, renewal: Renewal | null): number {
+  const suggested = renewal?.at ?? null
+  return suggested !== null && suggested < certificate.expiresAt ? suggested : renewAt(certificate)
 }
 
 /** When a third of its lifetime is left. */
@@ -34,6 +42,15 @@ export const renewAt = ({ notBefore, expiresAt }: Lifetime): number => expiresAt
  */
 export const restUntil = (issued: Lifetime, now: number): number =>
   renewAt(issued) > now + MINUTE_MS ? 0 : now + Math.max(MINUTE_MS, ((issued.expiresAt - now) * 2) / 3)
+
+/**
+ * The earliest renewal of one that took the place of another. An authority that wants each renewed at once would be
+ * asked without end: what replaced a certificate of less than a day is left for a day.
+ */
+export function restOfRenewed(replaced: Owned | null, issued: Owned, now: number): number {
+  const isQuick = replaced?.directory === issued.directory && now - replaced.notBefore < DAY_MS
+  return Math.max(restUntil(issued, now), isQuick ? Math.min(now + DAY_MS, renewAt(issued)) : 0)
+}
 
 /**
  * The delay after the n-th failure in a row: 5 minutes, doubling up to a day, plus or minus a fifth at random. While a

@@ -28,7 +28,7 @@ import type { StagedFile } from './stage.ts'
 
 export type { StoredFile, Which } from './queries.ts'
 export { refuseBeyondRoom } from './room.ts'
-export { fileTooLarge, type StagedFile, stageFile } from './stage.ts'
+export { fileTooLarge, type StagedFile, stageAgain, stageFile } from './stage.ts'
 
 /** The files of a project, which the handlers of pipelines, both addresses, the API and the admin go through. contract 14.2. */
 

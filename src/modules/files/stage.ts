@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { BlobStage } from '../../platform/blob-store.ts'
-import { type ByteStream, limitBytes } from '../../platform/byte-stream.ts'
+import { type ByteStream, givingBack, limitBytes } from '../../platform/byte-stream.ts'
 import { openStage } from '../deployments/blob-queries.ts'
 import { refuseBeyondRoom } from './room.ts'
 
@@ -19,8 +19,9 @@ export type StagedFile = {
 type Limits = { maxBytes: number; statedBytes?: number | undefined; path?: string | undefined }
 
 /**
- * Streams a file to the disk, in constant memory. Throws 413 `FILE_TOO_LARGE`, `PROJECT_FILES_FULL`, `QUOTA_EXCEEDED` and
- * 507, before the first byte where the announced size says so; nothing is left then. The caller keeps the file or discards it.
+ * Streams a file to the disk, in constant memory: each piece is freed once it is written. Throws 413 `FILE_TOO_LARGE`,
+ * `PROJECT_FILES_FULL`, `QUOTA_EXCEEDED` and 507, before the first byte where the announced size says so; nothing is left then.
+ * The caller keeps the file or discards it.
  */
 export async function stageFile(
   ctx: Context,
@@ -32,12 +33,19 @@ export async function stageFile(
   refuseBeyondRoom(ctx, projectId, { size: statedBytes ?? 0, path })
   const stage = openStage(ctx)
   try {
-    const { sha256, sizeBytes } = await stage.add(limited(body, maxBytes))
+    const { sha256, sizeBytes } = await stage.add(givingBack(limited(body, maxBytes)))
     return { sha256, size: sizeBytes, stage, discard: () => stage.discard() }
   } catch (error) {
     await stage.discard()
     throw error
   }
+}
+
+/** The bytes of a file that was kept a moment ago, for another file that has them, too. */
+export function stageAgain(ctx: Context, { sha256, size }: StagedFile): StagedFile {
+  const stage = openStage(ctx)
+  stage.expect([sha256], () => [sha256])
+  return { sha256, size, stage, discard: () => stage.discard() }
 }
 
 export const fileTooLarge = (maxBytes: number): AppError =>

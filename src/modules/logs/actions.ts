@@ -44,6 +44,7 @@ export const AUDIT_ACTIONS: Readonly<Record<string, readonly [group: AuditGroup,
   'certificate.fail': ['domains', 'got no certificate for {name}'],
   'certificate.issue': ['domains', 'got a certificate for {name}'],
   'certificate.renew': ['domains', 'renewed the certificate of {name}'],
+  'certificate.retry': ['domains', 'asked for the certificate of {name}'],
   'deployment.add_files': [
     'publishing',
     ({ after, name, project }) => `added files to ${deploymentOf(after, name)} of ${project}`,

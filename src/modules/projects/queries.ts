@@ -46,6 +46,9 @@ export type ProjectNames = Pick<Project, 'id' | 'owner' | 'name' | 'displayName'
 const NAMES = 'SELECT id, owner, name, display_name AS displayName FROM projects'
 const BY_NAME = 'ORDER BY owner, name'
 
+export const findNames = (db: Db, id: string): ProjectNames | null =>
+  prepared<ProjectNames>(db, `${NAMES} WHERE id = ?`).get(id)
+
 export const listAllNames = (db: Db): ProjectNames[] =>
   prepared<ProjectNames>(db, `${NAMES} ${BY_NAME}`).all()
 

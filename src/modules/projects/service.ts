@@ -15,11 +15,13 @@ import type { NewProject, ProjectChange, ProjectView } from './model.ts'
 import {
   deleteProjectRow,
   deleteSomeOf,
+  findNames,
   findProject,
   findProjectByName,
   insertProject,
   listRemovedProjects,
   type Project,
+  type ProjectNames,
   updateProject,
 } from './queries.ts'
 import { viewFor } from './view.ts'
@@ -33,7 +35,7 @@ export {
   readableProjectIds,
 } from './list.ts'
 export type { ProjectView } from './model.ts'
-export type { Project } from './queries.ts'
+export type { Project, ProjectNames } from './queries.ts'
 export { primaryUrl } from './view.ts'
 
 export function getProject(ctx: Context, grant: Grant): ProjectView {
@@ -203,6 +205,9 @@ export const aboutFilters = (
 
 /** A project by id, for services that already have the id. */
 export const findProjectById = (ctx: Context, id: string): Project | undefined => findProject(ctx.db.orm, id)
+
+/** Its names alone, for whoever asks at each request. */
+export const findProjectNames = ({ db }: Context, id: string): ProjectNames | null => findNames(db, id)
 
 /** Whether strangers may sign up on the project's sites (behind the gate). */
 export const allowsSignup = (ctx: Context, projectId: string): boolean =>

@@ -1,6 +1,6 @@
 import { and, asc, count, eq, inArray, isNull, max, type SQL } from 'drizzle-orm'
 import type { DbOrTx } from '../../db/open.ts'
-import { proxyRules, ruleSetAliases, ruleSets } from '../../db/schema.ts'
+import { proxyRules, ruleSetAliases, ruleSets } from '../../db/schema-rules.ts'
 
 export type RuleRow = typeof proxyRules.$inferSelect
 

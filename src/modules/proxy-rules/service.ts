@@ -8,6 +8,7 @@ import { DEFAULT_REDIRECT_STATUS } from '../../domain/routing/redirect-rule.ts'
 import { requireAlias } from '../aliases/service.ts'
 import { aboutRow, authorizeAgain, type Grant, mayDo, within } from '../auth/authorize.ts'
 import { projectOf } from '../projects/service.ts'
+import { listSchedulesOfRules, type ScheduleRow } from '../schedules/of-rules.ts'
 import {
   checkRule,
   checkSchemas,
@@ -189,6 +190,9 @@ export const hasNewUse = (before: RuleRow, after: RuleRow): boolean =>
 export const hasSamePipeline = (before: RuleRow, after: RuleRow): boolean =>
   after.pipelineConfig === before.pipelineConfig && after.proxyType === before.proxyType
 
+/** A rule that may come back, with the schedules that went with it. Earlier versions did not store those. */
+export type RemovedRule = RuleRow & { schedules?: ScheduleRow[] }
+
 export function deleteRule(ctx: Context, grant: Grant, id: string): void {
   inTidyingTransaction(ctx.db, (tx) => {
     removeRule(ctx, tx, grant, id)
@@ -198,9 +202,10 @@ export function deleteRule(ctx: Context, grant: Grant, id: string): void {
 /** The same in the caller's transaction. */
 export function removeRule(ctx: Context, tx: DbOrTx, grant: Grant, id: string): void {
   const { origin: _, ...rule } = getRuleRecord(tx, grant, id)
+  const undo: RemovedRule = { ...rule, schedules: listSchedulesOfRules(tx, [id]) }
   deleteRuleRow(tx, id)
   const change = aboutRule('proxy_rule.delete', rule)
-  audit(ctx, tx, grant.actor, { ...change, before: withoutSecrets(rule), undo: rule })
+  audit(ctx, tx, grant.actor, { ...change, before: withoutSecrets(rule), undo })
 }
 
 /** `ruleIds` must name each hand-made rule of the level exactly once; else throws 400 and changes nothing. */

@@ -3,6 +3,8 @@ import { audit } from '../../db/audit.ts'
 import { refuseTaken } from '../../db/open.ts'
 import { AppError } from '../../domain/errors.ts'
 import { isSetThere } from '../rule-sets/attached-sets.ts'
+import { clockOf } from '../schedules/clock.ts'
+import { restoreSchedules } from '../schedules/of-rules.ts'
 import { cannotUndo, changedSince, type Undoing, undoKind } from '../undo/kind.ts'
 import { checkRule, checkSchemas } from './check-rule.ts'
 import { parseStored, withoutValues } from './header-values.ts'
@@ -22,6 +24,7 @@ import {
   hasNewUse,
   hasSamePipeline,
   maySeeValues,
+  type RemovedRule,
   removeRule,
   reorderRules,
   requireLevel,
@@ -78,11 +81,11 @@ export const ruleChange = undoKind<RuleChangeToUndo>({
   },
 })
 
-/** The rule at its place, with its stored header values. */
-export const ruleDelete = undoKind<RuleRow>({
+/** The rule at its place, with its stored header values and its schedules. */
+export const ruleDelete = undoKind<RemovedRule>({
   needs: 'traffic:configure',
   prepare: ({ ctx }, rule) => checkTarget(ctx, rule),
-  undo(undoing, rule) {
+  undo(undoing, { schedules = [], ...rule }) {
     const { ctx, tx, grant } = undoing
     requireLevel(ctx, tx, grant, rule)
     if (rule.ruleSetId !== null && !isSetThere(tx, rule.ruleSetId))
@@ -91,12 +94,14 @@ export const ruleDelete = undoKind<RuleRow>({
     const back: RuleRow = { ...rule, isWrittenByAdmin, updatedAt: ctx.now() }
     checkUsable(undoing, undefined, back)
     refuseTaken('The rule set already has a rule with this path and method', () => insertRule(tx, back))
+    restoreSchedules(ctx, tx, schedules)
     audit(ctx, tx, grant.actor, {
       ...aboutRule('proxy_rule.create', back),
       after: withoutSecrets(back),
       undo: back,
     })
   },
+  done: (ctx) => void clockOf(ctx).changed(),
 })
 
 type Order = { level: RuleLevel; before: string[]; after: string[] }

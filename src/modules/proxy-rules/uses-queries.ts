@@ -1,6 +1,7 @@
 import { and, asc, eq } from 'drizzle-orm'
 import type { DbOrTx } from '../../db/open.ts'
-import { aliases, proxyRules, ruleSets } from '../../db/schema.ts'
+import { aliases } from '../../db/schema.ts'
+import { proxyRules, ruleSets } from '../../db/schema-rules.ts'
 
 /** Every pipeline of a project, whether or not it is live, with the names of where it belongs. */
 export const listPipelineRows = (db: DbOrTx, projectId: string) =>

@@ -1,8 +1,10 @@
 import type { Context } from '../../context.ts'
 import type { Db } from '../../db/open.ts'
 import { csvCell } from '../../domain/csv-cell.ts'
+import { streamOfTexts } from '../../http/stream-of.ts'
 import { authorizeAgain, type Grant } from '../auth/authorize.ts'
 import { requireSchema, type Schema } from '../schemas/service.ts'
+import { inTurn, isLarge, noteSize } from './large-reads.ts'
 import { listRecordRows, type RecordRow, recordRows } from './queries.ts'
 import { readAll } from './reads.ts'
 import { windowsOf } from './scan.ts'
@@ -28,7 +30,7 @@ export function exportRecords(
   const schema = requireSchema(ctx.db.orm, grant, schemaId)
   const batches = batchesOf(ctx, grant, schemaId, whereOf(schema, filters, 'and'))
   const texts = format === 'csv' ? csvOf(schema, batches, hasBom) : jsonOf(batches)
-  return new Response(streamOf(texts), {
+  return new Response(streamOfTexts(texts), {
     headers: {
       'content-type': format === 'csv' ? 'text/csv; charset=utf-8; header=present' : 'application/json',
       'content-disposition': `attachment; filename="${schema.name.replace(/[^A-Za-z0-9_.-]/g, '-')}.${format}"`,
@@ -54,11 +56,18 @@ async function* batchesOf(
 }
 
 /** A `like` is read apart: with a long pattern a single record may take a second. */
-function rowsOf(db: Db, schemaId: string, where: Where): RecordRow[] | Promise<RecordRow[]> {
+async function rowsOf(db: Db, schemaId: string, where: Where): Promise<RecordRow[]> {
   const all = { limit: ROWS_AT_ONCE, offset: 0 }
-  return where.effort === 1
-    ? listRecordRows(db, schemaId, where, NEWEST_FIRST, all)
-    : readAll<RecordRow>(db, schemaId, where, recordRows(schemaId, where, NEWEST_FIRST, all))
+  if (where.effort > 1)
+    return readAll<RecordRow>(db, schemaId, where, recordRows(schemaId, where, NEWEST_FIRST, all))
+  const read = () => listRecordRows(db, schemaId, where, NEWEST_FIRST, all)
+  const rows = await (isLarge(db, schemaId) ? inTurn(read) : read())
+  noteSize(
+    db,
+    schemaId,
+    rows.reduce((sum, { data }) => sum + data.length, 0),
+  )
+  return rows
 }
 
 async function* jsonOf(batches: AsyncIterable<RecordRow[]>): AsyncGenerator<string> {
@@ -84,18 +93,4 @@ async function* csvOf(
         return `${columns.map((column) => csvCell(view[column])).join(',')}\r\n`
       })
       .join('')
-}
-
-function streamOf(texts: AsyncGenerator<string>): ReadableStream<Uint8Array> {
-  const encoder = new TextEncoder()
-  return new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      const { done, value } = await texts.next()
-      if (done) controller.close()
-      else controller.enqueue(encoder.encode(value))
-    },
-    async cancel() {
-      await texts.return(undefined)
-    },
-  })
 }

@@ -17,12 +17,23 @@ import { authorizeAgain, type Grant } from '../auth/authorize.ts'
 import { requireSchema, type Schema } from '../schemas/service.ts'
 import { cachedText } from './cached-text.ts'
 import { countKept } from './counts.ts'
-import { JsonList } from './json-list.ts'
-import type { Window } from './queries.ts'
-import { nameOfRead, takeRows } from './reads.ts'
+import { JsonList, JsonRoom } from './json-list.ts'
+import { isLarge } from './large-reads.ts'
+import { largeRows, nameOfRead, type Read, takeRows } from './reads.ts'
 import { findRecord } from './service.ts'
-import { deleteStored, insertChecked, jsonOfRow, type RecordView, updateChecked, viewOfRow } from './store.ts'
-import { type Filter, type Order, orderOf, type Where, whereOf } from './where.ts'
+import {
+  deleteStored,
+  insertChecked,
+  jsonOfRow,
+  jsonPartsOfRow,
+  type RecordView,
+  updateChecked,
+  viewOfRow,
+} from './store.ts'
+import { type Filter, orderOf, whereOf } from './where.ts'
+
+/** Before a kept list stands how many records it has, and a mark if there was no room for more. */
+const COUNTED = /^(\d+)(!?)/
 
 /** `offset` goes over `page`. */
 export type RecordPageQuery = PaginationQuery & { offset?: string | number | undefined }
@@ -33,13 +44,20 @@ export type RecordPage = Paginated<RecordView> & {
 }
 
 /** `filters` are the `filter[field]=value` of the query. The page ends before its records pass 8 MiB. */
-export async function listRecords(
+export async function listRecords(...asked: Parameters<typeof listRecordsJson>): Promise<RecordPage> {
+  let text = ''
+  for await (const part of await listRecordsJson(...asked)) text += part
+  return JSON.parse(text)
+}
+
+/** The same as JSON, of large records in parts. Whoever loses the right meanwhile gets no more of them. */
+export async function listRecordsJson(
   ctx: Context,
   grant: Grant,
   schemaId: string,
   query: RecordPageQuery,
   filters: readonly Filter[],
-): Promise<RecordPage> {
+): Promise<[string] | AsyncGenerator<string>> {
   const schema = requireSchema(ctx.db.orm, grant, schemaId)
   const page = pageFrom(
     query.offset,
@@ -50,17 +68,45 @@ export async function listRecords(
     }),
   )
   const where = whereOf(schema, filters, 'and')
-  const order = orderOf(schema.fields, page.sort, page.order)
-  const [{ records, isTruncated }, total] = await Promise.all([
-    recordsKept(ctx, schemaId, where, order, page),
-    countKept(ctx.db, schemaId, where),
-  ])
+  const read = { schemaId, where, order: orderOf(schema.fields, page.sort, page.order), window: page }
+  const counting = countKept(ctx.db, schemaId, where)
   // A read of a large schema may have waited: meanwhile the sender may have lost the right, or the schema be gone.
-  requireSchema(ctx.db.orm, authorizeAgain(ctx, grant, 'project:read', true), schemaId)
-  const found = paginated(records, total, page)
-  if (!isTruncated) return found
-  const nextOffset = page.offset + records.length
-  return { ...found, pagination: { ...found.pagination, truncated: true, nextOffset } }
+  const again = () => requireSchema(ctx.db.orm, authorizeAgain(ctx, grant, 'project:read', true), schemaId)
+  if (isLarge(ctx.db, schemaId)) return largePage(ctx, read, { again, page, total: await counting })
+  const [text, total] = await Promise.all([recordsKept(ctx, read), counting])
+  again()
+  const [, length = '', cut = ''] = COUNTED.exec(text) ?? []
+  return [`{"data":${text.slice(text.indexOf('['))}${pageEnd({ page, total }, Number(length), cut !== '')}`]
+}
+
+type Found = { page: Page; total: number }
+
+async function* largePage(
+  ctx: Context,
+  read: Read,
+  { again, ...found }: Found & { again(): unknown },
+): AsyncGenerator<string> {
+  const room = new JsonRoom()
+  let isTruncated = false
+  yield '{"data":['
+  for await (const row of largeRows(ctx.db, read)) {
+    again()
+    const [start, fields, rest] = jsonPartsOfRow(row)
+    const comma = room.length === 0 ? '' : ','
+    isTruncated = !room.takeOrFirst(start, fields, rest)
+    if (isTruncated) break
+    yield comma + start
+    yield fields
+    yield rest
+  }
+  again()
+  yield `]${pageEnd(found, room.length, isTruncated)}`
+}
+
+/** What stands behind the records. */
+function pageEnd({ page, total }: Found, length: number, isTruncated: boolean): string {
+  const rest = isTruncated ? { truncated: true, nextOffset: page.offset + length } : {}
+  return `,"pagination":${JSON.stringify({ ...paginated([], total, page).pagination, ...rest })}}`
 }
 
 /** The page that begins at `offset`, if there is one. Throws `invalid`. */
@@ -75,25 +121,17 @@ function pageFrom<Field extends string>(offset: string | number | undefined, pag
 }
 
 /** Filtering or sorting by a field reads every record, so the result is cached until one is written. */
-async function recordsKept(
-  ctx: Context,
-  schemaId: string,
-  where: Where,
-  order: Order,
-  { limit, offset }: Window,
-): Promise<{ records: RecordView[]; isTruncated: boolean }> {
-  const window = { limit, offset }
-  const name = `page ${nameOfRead(where, order, window)}`
-  const text = await cachedText(ctx.db, schemaId, name, async () => {
+function recordsKept(ctx: Context, read: Read): string | Promise<string> {
+  const { schemaId, where, order, window } = read
+  return cachedText(ctx.db, schemaId, `page ${nameOfRead(where, order, window)}`, async () => {
     const list = new JsonList()
     let isTruncated = false
-    await takeRows(ctx.db, { schemaId, where, order, window }, (row) => {
+    await takeRows(ctx.db, read, (row) => {
       isTruncated = !list.addOrFirst(jsonOfRow(row))
       return !isTruncated
     })
-    return `{"isTruncated":${isTruncated},"records":${list}}`
+    return `${list.length}${isTruncated ? '!' : ''}${list}`
   })
-  return JSON.parse(text)
 }
 
 export function getRecord(ctx: Context, grant: Grant, schemaId: string, id: string): RecordView {

@@ -1,10 +1,12 @@
 import type { Db } from '../../db/open.ts'
 import { readApart } from '../../db/read-apart.ts'
 import { prepared } from '../../db/statements.ts'
+import { inTurn, isLarge, noteSize } from './large-reads.ts'
 import {
   findRecordAt,
   listMatchingIds,
   matchingIds,
+  type RecordRow,
   recordCount,
   recordPlaces,
   recordRows,
@@ -22,7 +24,7 @@ import type { Order, Sql, Where } from './where.ts'
  */
 
 /** What is read: some of the matching records of a schema, in an order. */
-type Read = { schemaId: string; where: Where; order: Order; window: Window }
+export type Read = { schemaId: string; where: Where; order: Order; window: Window }
 
 /**
  * Gives `take` the rows in their order until it returns false. Only one is in memory at a time, however large they are: of
@@ -30,21 +32,83 @@ type Read = { schemaId: string; where: Where; order: Order; window: Window }
  */
 export function takeRows(db: Db, read: Read, take: TakeRow): void | Promise<void> {
   const { schemaId, where, order, window } = read
-  const isById = order.key.sql === 'id'
-  const isNear = isById && where.reach === 'all' && window.offset + window.limit <= WINDOW
-  const isIndexed = where.reach === 'index' && where.effort === 1
-  if (isNear || (!isIndexed && isSmall(db, schemaId, where))) {
-    takeRecordRows(db, recordRows(schemaId, where, order, window), take)
-    return
+  if (isLarge(db, schemaId)) return takeLarge(db, read, take)
+  let characters = 0
+  const counting: TakeRow = (row) => {
+    characters += row.data.length
+    return take(row)
   }
-  const isInWindows = isById && window.offset === 0 && where.effort === 1
-  if (isInWindows && !isIndexed) return firstById(db, read, take)
-  const found = readAll<{ seq: number }>(db, schemaId, where, recordPlaces(schemaId, where, order, window))
-  if (found instanceof Promise) return found.then((places) => takePlaces(db, schemaId, places, take))
-  takePlaces(db, schemaId, found, take)
+  const note = () => noteSize(db, schemaId, characters)
+  if (isNear(read) || (!isIndexed(where) && isSmall(db, schemaId, where))) {
+    takeRecordRows(db, recordRows(schemaId, where, order, window), counting)
+    return note()
+  }
+  if (isInWindows(read)) return firstById(db, read, counting).then(note)
+  const found = readAll<Place>(db, schemaId, where, recordPlaces(schemaId, where, order, window))
+  if (found instanceof Promise)
+    return found.then((places) => takePlaces(db, schemaId, places, counting)).then(note)
+  takePlaces(db, schemaId, found, counting)
+  note()
 }
 
-function takePlaces(db: Db, schemaId: string, places: readonly { seq: number }[], take: TakeRow): void {
+/** The same of a schema with large records, some at a time; others are served in between. */
+export async function* largeRows(db: Db, read: Read): AsyncGenerator<RecordRow> {
+  for await (const places of placesOf(db, read))
+    for (let at = 0; at < places.length; ) {
+      const rows = await inTurn(() => someAt(db, read.schemaId, places, at))
+      at += rows.length
+      for (const row of rows) if (row !== null) yield row
+    }
+}
+
+async function takeLarge(db: Db, read: Read, take: TakeRow): Promise<void> {
+  for await (const row of largeRows(db, read)) if (!take(row)) return
+}
+
+/** The rows at the next places, at least one; null where one was deleted. */
+function someAt(db: Db, schemaId: string, places: readonly Place[], from: number): (RecordRow | null)[] {
+  const rows: (RecordRow | null)[] = []
+  for (let characters = 0; characters < AT_ONCE && from + rows.length < places.length; ) {
+    const row = findRecordAt(db, schemaId, places[from + rows.length]?.seq ?? 0)
+    characters += row?.data.length ?? 0
+    rows.push(row)
+  }
+  return rows
+}
+
+async function* placesOf(db: Db, read: Read): AsyncGenerator<Place[]> {
+  const { schemaId, where, order, window } = read
+  if (!isInWindows(read) || isNear(read)) {
+    const all = recordPlaces(schemaId, where, order, window)
+    yield isNear(read)
+      ? prepared<Place>(db, all.sql).all(...all.values)
+      : await readAll(db, schemaId, where, all)
+    return
+  }
+  let left = window.limit
+  for await (const part of windowsOf(db, schemaId, where, order.direction)) {
+    const { sql, values } = recordPlaces(schemaId, part, order, { limit: left, offset: 0 })
+    const places = prepared<Place>(db, sql).all(...values)
+    yield places
+    left -= places.length
+    if (left <= 0) return
+  }
+}
+
+type Place = { seq: number }
+/** Characters of the rows that are read together. */
+const AT_ONCE = 512 * 1024
+
+/** The newest or oldest of all. */
+const isNear = ({ where, order, window }: Read): boolean =>
+  order.key.sql === 'id' && where.reach === 'all' && window.offset + window.limit <= WINDOW
+
+const isIndexed = ({ reach, effort }: Where): boolean => reach === 'index' && effort === 1
+
+const isInWindows = ({ where, order, window }: Read): boolean =>
+  order.key.sql === 'id' && window.offset === 0 && where.effort === 1 && !isIndexed(where)
+
+function takePlaces(db: Db, schemaId: string, places: readonly Place[], take: TakeRow): void {
   for (const { seq } of places) {
     const row = findRecordAt(db, schemaId, seq)
     if (row !== null && !take(row)) return

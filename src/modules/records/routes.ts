@@ -1,11 +1,12 @@
 import { Elysia, t } from 'elysia'
 import type { Context } from '../../context.ts'
 import { MAX_SYNC_BYTES } from '../../http/json-body.ts'
+import { streamOfTexts } from '../../http/stream-of.ts'
 import { guard, type PathInput } from '../auth/guard.ts'
 import { aboutSchema } from '../schemas/service.ts'
 import { exportRecords } from './export.ts'
 import { parseFilters } from './filters.ts'
-import { addRecord, changeRecord, getRecord, listRecords, removeRecord } from './manage.ts'
+import { addRecord, changeRecord, getRecord, listRecordsJson, removeRecord } from './manage.ts'
 import { exportQuery, recordBody, recordPage, recordQuery, recordView } from './model.ts'
 
 /** contract §9.4; rights: Configure traffic. */
@@ -17,17 +18,22 @@ export const recordRoutes = (ctx: Context) => {
     .use(guard(ctx))
     .get(
       '/',
-      ({ grant, params, query, request }) =>
-        listRecords(ctx, grant, params.id, query, filtersOf(request.url)),
+      async ({ grant, params, query, request }) =>
+        jsonResponse(await listRecordsJson(ctx, grant, params.id, query, filtersOf(request.url))),
       {
         may: mayRead,
         query: recordQuery,
-        response: recordPage,
         detail: {
           summary: 'Records; filter[field]=value or filter[field][gte]=value, sort by a field',
           description:
             'A page ends before its records pass 8 MiB, but not before the first: then it has `truncated` and `nextOffset`, ' +
             'and `offset` goes on there.',
+          responses: {
+            200: {
+              description: 'Success',
+              content: { 'application/json': { schema: recordPage as object } },
+            },
+          },
         },
       },
     )
@@ -81,6 +87,11 @@ export const recordRoutes = (ctx: Context) => {
       { may: mayWrite, response: { 204: t.Undefined() }, detail: { summary: 'Delete a record' } },
     )
 }
+
+const jsonResponse = (parts: [string] | AsyncGenerator<string>): Response =>
+  new Response(Array.isArray(parts) ? parts[0] : streamOfTexts(parts), {
+    headers: { 'content-type': 'application/json' },
+  })
 
 const EXPORTED = {
   200: {

@@ -113,11 +113,15 @@ export const deleteStored = (db: Db, schema: Schema, id: string): boolean =>
 export const viewOfRow = (row: RecordRow): RecordView => viewOf(row, JSON.parse(row.data))
 
 /** The same as JSON, without parsing the stored text. */
-export function jsonOfRow({ id, data, createdAt, updatedAt }: RecordRow): string {
-  const fields = data.length > 2 ? `${data.slice(1, -1)},` : ''
+export const jsonOfRow = (row: RecordRow): string => jsonPartsOfRow(row).join('')
+
+/** The same in parts, so that a large text need not be copied to become a part of another. */
+export function jsonPartsOfRow({ id, data, createdAt, updatedAt }: RecordRow): [string, string, string] {
   const created = isoTime(createdAt)
   const updated = updatedAt === createdAt ? created : isoTime(updatedAt)
-  return `{"id":"${id}",${fields}"createdAt":"${created}","updatedAt":"${updated}"}`
+  const isEmpty = data.length <= 2
+  const times = `"createdAt":"${created}","updatedAt":"${updated}"}`
+  return isEmpty ? [`{"id":"${id}",`, '', times] : [`{"id":"${id}",`, data.slice(1, -1), `,${times}`]
 }
 
 function viewOf({ id, createdAt, updatedAt }: RecordRow, data: Record<string, unknown>): RecordView {

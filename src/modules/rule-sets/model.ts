@@ -197,7 +197,7 @@ export type RollbackAnswer = Static<typeof rollbackAnswer>
 
 export const rollbackBody = t.Optional(t.Object({ dryRun: flag }, { examples: [{ dryRun: true }] }))
 
-/** `current`: the set has these rules now. `trigger`: what made the revision. */
+/** `current`: the set has these rules now. `trigger`: what made the revision. `schedules`: names; null if it stored none. */
 const revisionView = t.Object({
   id: t.String({ format: 'uuid' }),
   gitSha: text,
@@ -205,6 +205,7 @@ const revisionView = t.Object({
   trigger: t.Union([t.Literal('sync'), t.Literal('rollback')]),
   current: t.Boolean(),
   ruleCount: t.Integer(),
+  schedules: orNull(t.Array(t.String())),
   createdBy: actorView,
   createdAt: t.String(),
 })

@@ -1,6 +1,7 @@
 import { and, asc, desc, eq, inArray, isNotNull, max, notInArray, or } from 'drizzle-orm'
 import type { DbOrTx } from '../../db/open.ts'
-import { aliases, proxyRules, ruleSetAliases, ruleSetRevisions, ruleSets } from '../../db/schema.ts'
+import { aliases } from '../../db/schema.ts'
+import { proxyRules, ruleSetAliases, ruleSetRevisions, ruleSets } from '../../db/schema-rules.ts'
 
 export type RuleSetRow = typeof ruleSets.$inferSelect
 export type RevisionRow = typeof ruleSetRevisions.$inferSelect

@@ -145,6 +145,7 @@ export function listRuleSetRevisions(ctx: Context, grant: Grant, id: string): Re
       trigger,
       current: JSON.stringify(rules) === now && hasSameSchedules,
       ruleCount: rules.length,
+      schedules: schedules?.map(({ name }) => name) ?? null,
       createdBy: viewOf(createdBy),
       createdAt: isoTime(createdAt),
     }

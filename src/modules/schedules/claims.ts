@@ -1,28 +1,31 @@
 import type { Db } from '../../db/open.ts'
 import { prepared } from '../../db/statements.ts'
 import { type CatchUp, nextRunAt, type Timing } from '../../domain/schedule.ts'
+import { fullBeside, type Who } from '../../platform/turns.ts'
+import type { Room } from './places.ts'
 
 /** A run that is claimed: from here on this process has to run it, and nothing else does. */
 export type Fired = { id: string; projectId: string; name: string; firedAt: number }
 
 export type RunEnd = { status: 'ok' | 'failed'; error: string | null; durationMs: number }
 
-type Due = Timing & { id: string; projectId: string; name: string; nextRunAt: number; isRunning: 0 | 1 }
+type Due = Timing & Who & { id: string; name: string; nextRunAt: number }
 
-/** As many as are looked at together: what is left is due at once again. */
-const LOOKED_AT = 1000
 /** Whoever has crashed the server so often is not run again because of it. */
 const MAX_INTERRUPTIONS = 3
 const INTERRUPTED = 'The server stopped while it was running'
 
-/** Of projects that are there. Those that wait longest come first. */
-export const listDue = (db: Db, now: number): Due[] =>
+const OWNER = `coalesce((SELECT user_id FROM permissions p WHERE p.project_id = s.project_id AND role = 'owner'), s.project_id)`
+
+/** Whatever waits longest, of a project that is there, and of nobody who has their share. */
+const findDue = (db: Db, now: number, full: ReturnType<typeof fullBeside>): Due | null =>
   prepared<Due>(
     db,
-    `SELECT id, project_id AS projectId, name, cron, timezone, next_run_at AS nextRunAt, fired_at IS NOT NULL AS isRunning
-       FROM schedules WHERE next_run_at <= ?1 AND EXISTS (SELECT 1 FROM projects WHERE id = project_id)
-      ORDER BY next_run_at LIMIT ${LOOKED_AT}`,
-  ).all(now)
+    `SELECT id, project_id AS projectId, ${OWNER} AS ownerId, name, cron, timezone, next_run_at AS nextRunAt FROM schedules s
+      WHERE next_run_at <= ?1 AND fired_at IS NULL AND EXISTS (SELECT 1 FROM projects WHERE id = project_id)
+        AND project_id NOT IN (SELECT value FROM json_each(?2)) AND ${OWNER} NOT IN (SELECT value FROM json_each(?3))
+      ORDER BY next_run_at LIMIT 1`,
+  ).get(now, JSON.stringify(full.projects), JSON.stringify(full.owners))
 
 export const hasDue = (db: Db, now: number): boolean =>
   prepared(db, 'SELECT 1 FROM schedules WHERE next_run_at <= ? LIMIT 1').get(now) !== null
@@ -35,31 +38,46 @@ export const findNextDueAt = (db: Db, now: number): number | null =>
   ).get(now)?.at ?? null
 
 /**
- * Claims at most `limit` of what is due, and passes over what is still running. To be committed before anything runs. Each
- * has its next time then, so that no time comes twice, however the clock is set.
+ * Claims as much of what is due as there is room for, and passes over what is still running. To be committed before anything
+ * runs. Each has its next time then, so that no time comes twice, however the clock is set.
  */
-export function claimDue(db: Db, now: number, limit: number): { fired: Fired[]; skipped: number } {
+export function claimDue(
+  db: Db,
+  now: number,
+  { atOnce, shares, running }: Room,
+): { fired: Fired[]; skipped: number } {
+  const skipped = passOver(db, now)
   const fired: Fired[] = []
-  let skipped = 0
-  for (const due of listDue(db, now)) {
-    const isTaken = due.isRunning === 0 && fired.length < limit
-    if (!isTaken && due.isRunning === 0) continue
-    const next = nextRunAt(due, Math.max(now, due.nextRunAt))
-    if (isTaken) {
-      prepared(
-        db,
-        'UPDATE schedules SET fired_at = ?2, last_run_at = ?2, next_run_at = ?3, is_missed = 0 WHERE id = ?1',
-      ).run(due.id, now, next)
-      fired.push({ id: due.id, projectId: due.projectId, name: due.name, firedAt: now })
-    } else {
-      prepared(
-        db,
-        `UPDATE schedules SET next_run_at = ?2, is_missed = 1, last_status = 'skipped', last_error = NULL WHERE id = ?1`,
-      ).run(due.id, next)
-      skipped += 1
-    }
+  const taken = [...running]
+  while (taken.length < atOnce) {
+    const due = findDue(db, now, fullBeside(taken, shares))
+    if (due === null) break
+    const { id, projectId, name } = due
+    prepared(
+      db,
+      'UPDATE schedules SET fired_at = ?2, last_run_at = ?2, next_run_at = ?3, is_missed = 0 WHERE id = ?1',
+    ).run(id, now, nextRunAt(due, Math.max(now, due.nextRunAt)))
+    taken.push(due)
+    fired.push({ id, projectId, name, firedAt: now })
   }
   return { fired, skipped }
+}
+
+type Running = Timing & { id: string; nextRunAt: number }
+
+/** Those that are due while they are running. Returns how many. */
+function passOver(db: Db, now: number): number {
+  const late = prepared<Running>(
+    db,
+    `SELECT id, cron, timezone, next_run_at AS nextRunAt FROM schedules
+      WHERE fired_at IS NOT NULL AND next_run_at <= ? AND EXISTS (SELECT 1 FROM projects WHERE id = project_id)`,
+  ).all(now)
+  for (const one of late)
+    prepared(
+      db,
+      `UPDATE schedules SET next_run_at = ?2, is_missed = 1, last_status = 'skipped', last_error = NULL WHERE id = ?1`,
+    ).run(one.id, nextRunAt(one, Math.max(now, one.nextRunAt)))
+  return late.length
 }
 
 /** Claims one that need not be due; false if it is running. */

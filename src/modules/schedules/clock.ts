@@ -5,12 +5,12 @@ import { asUpkeep } from '../../db/tidying.ts'
 import { MINUTE_MS } from '../../domain/durations.ts'
 import { messageOf } from '../../domain/errors.ts'
 import { onePer } from '../../platform/one-per.ts'
+import { ownerOf } from '../members/service.ts'
 import { claimDue, endRun, type Fired, findNextDueAt, hasDue, type RunEnd, settleLeft } from './claims.ts'
 import { scheduleRunCounts } from './counts.ts'
 import { scheduleDuty } from './duty.ts'
+import { Places } from './places.ts'
 
-/** contract 14.6. */
-const MAX_AT_ONCE = 10
 /** The clock may be set, and timers do not notice; while nothing is scheduled, nothing looks. */
 const LOOK_AGAIN_MS = MINUTE_MS
 /** The disk is full, or the object store away. */
@@ -22,9 +22,7 @@ class ScheduleClock {
   readonly #ctx: Context
   /** The runs of this process that have not ended. */
   readonly #running = new Map<string, Promise<void>>()
-  /** Those that wait for room, and the places that are taken. */
-  readonly #waiting: (() => void)[] = []
-  #taken = 0
+  readonly #places = new Places()
   readonly #turn = inTurns(() => this.#fireDue())
   #timer: ReturnType<typeof setTimeout> | undefined
   #settled: Promise<void> | undefined
@@ -88,8 +86,7 @@ class ScheduleClock {
     const { db } = this.#ctx
     const now = this.#ctx.now()
     if (hasDue(db, now)) {
-      const room = Math.max(0, MAX_AT_ONCE - this.#running.size)
-      const { fired, skipped } = await groupCommit(db, () => claimDue(db, now, room))
+      const { fired, skipped } = await groupCommit(db, () => claimDue(db, now, this.#places.room))
       scheduleRunCounts(this.#ctx).skipped += skipped
       for (const one of fired) this.begin(one)
     }
@@ -117,29 +114,18 @@ class ScheduleClock {
   }
 
   async #perform(fired: Fired): Promise<void> {
-    await this.#takePlace()
+    const { projectId } = fired
+    const leave = await this.#places.take({ projectId, ownerId: ownerOf(this.#ctx, projectId) ?? projectId })
     const startedAt = performance.now()
     const outcome = await scheduleDuty(this.#ctx)
       .perform(fired)
       .catch((error: unknown) => ({ status: 'failed' as const, error: messageOf(error) }))
     const durationMs = Math.round((performance.now() - startedAt) * 1000) / 1000
-    this.#leavePlace()
+    leave()
     scheduleRunCounts(this.#ctx)[outcome.status] += 1
     await this.#note(fired, { ...outcome, durationMs })
     this.#running.delete(fired.id)
     void this.changed()
-  }
-
-  async #takePlace(): Promise<void> {
-    if (this.#taken < MAX_AT_ONCE) this.#taken += 1
-    else await new Promise<void>((resolve) => this.#waiting.push(resolve))
-  }
-
-  /** It goes to whoever waits longest. */
-  #leavePlace(): void {
-    const next = this.#waiting.shift()
-    if (next === undefined) this.#taken -= 1
-    else next()
   }
 
   /** Until it is noted, the schedule does not run again. */

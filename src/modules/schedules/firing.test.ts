@@ -1,11 +1,13 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../domain/durations.ts'
 import { type ScheduleApp, scheduleApp } from '../../testing/schedule-app.ts'
-import { SEED_OWNER } from '../../testing/seed.ts'
+import { SEED_OWNER, seedDeployment } from '../../testing/seed.ts'
 import { NOON } from '../../testing/test-app.ts'
+import { until } from '../../testing/until.ts'
 import { claimDue, claimNow, endRun, settleLeft } from './claims.ts'
 import { clockOf } from './clock.ts'
 import { scheduleDuty } from './duty.ts'
+import type { Room } from './places.ts'
 
 const opened: ScheduleApp[] = []
 afterEach(() => {
@@ -143,6 +145,39 @@ describe('a run', () => {
   })
 })
 
+/** Projects of one owner, with the name of the owner and a number, and their schedules. */
+async function hourly(
+  { app, ruleId }: ScheduleApp,
+  { owner, projects, schedules = 1 }: { owner: string; projects: number; schedules?: number },
+): Promise<void> {
+  const { sqlite } = app.ctx.db
+  const email = `${owner}@example.com`
+  const ownerId =
+    sqlite.query<{ id: string }, [string]>('SELECT id FROM users WHERE email = ?').get(email)?.id ??
+    (await app.addUser(email, 'member'))
+  for (let number = 0; number < projects; number += 1) {
+    const repo = `${owner}${number}`
+    const seed = { owner: 'acme', repo, sha: 'b'.repeat(40), files: { 'index.html': 'x' } }
+    const { projectId } = await seedDeployment(app, seed)
+    sqlite.run('INSERT INTO ownership_transfers VALUES (?, ?, 0)', [projectId, ownerId])
+    const insert = sqlite.prepare(INSERT)
+    sqlite.transaction(() => {
+      for (let i = 0; i < schedules; i += 1)
+        insert.run(`${repo}-${i}`, projectId, ruleId, '0 * * * *', 'UTC', NOON + HOUR_MS)
+    })()
+  }
+}
+
+const INSERT = `INSERT INTO schedules (id, project_id, rule_id, method, name, cron, timezone, is_enabled, catch_up, is_pushed,
+    next_run_at, created_at, updated_at) VALUES (?1, ?2, ?3, 'POST', ?1, ?4, ?5, 1, 'none', 0, ?6, 0, 0)`
+
+/** Room for as many, whoever they are of. */
+const roomFor = (atOnce: number): Room => ({
+  atOnce,
+  shares: { maxPerProject: atOnce, sharedPerOwner: atOnce, maxPerOwner: atOnce },
+  running: [],
+})
+
 describe('one run at a time', () => {
   test('what is due meanwhile is skipped; with catchUp once it is made up for', async () => {
     const one = await setUp()
@@ -182,7 +217,8 @@ describe('one run at a time', () => {
   test('at most ten run at once; the others wait for a place', async () => {
     const one = await setUp()
     const held = heldRuns(one)
-    for (let i = 0; i < 12; i += 1) await one.make({ name: `s${i}`, cron: '0 * * * *' })
+    await clockOf(one.app.ctx).start()
+    for (const owner of 'abcd') await hourly(one, { owner, projects: 3 })
     one.app.advance(HOUR_MS)
     await clockOf(one.app.ctx).start()
     expect(held).toHaveLength(10)
@@ -196,6 +232,26 @@ describe('one run at a time', () => {
     }
     await clockOf(one.app.ctx).fireAndWait()
     expect(new Set(held.map(({ id }) => id)).size).toBe(13)
+  })
+
+  test('an owner runs four at once and a project three, so that the long runs of one leave places to the others', async () => {
+    const one = await setUp()
+    const held = heldRuns(one)
+    const running = () => held.map(({ id }) => id)
+    await hourly(one, { owner: 'a', projects: 3, schedules: 500 })
+    const byHand: string[] = []
+    for (let i = 0; i < 12; i += 1) byHand.push((await one.make({ name: `s${i}`, cron: '@yearly' })).id)
+    one.app.advance(HOUR_MS)
+    await clockOf(one.app.ctx).start()
+    expect(running()).toEqual(['a0-0', 'a0-1', 'a0-2', 'a1-0'])
+    for (const id of byHand) await one.schedules('POST', `/${id}/run`)
+    expect(running().slice(4)).toEqual(byHand.slice(0, 3))
+    await hourly(one, { owner: 'b', projects: 1 })
+    await clockOf(one.app.ctx).start()
+    expect(running().slice(7)).toEqual(['b0-0'])
+    held[0]?.end()
+    await until('the next begins', () => running().length === 9)
+    expect(running()[8]).toBe('a2-0')
   })
 
   test('run now does not wait, and changes nothing about the next time', async () => {
@@ -270,12 +326,12 @@ describe('after the server was down', () => {
       nextRunAt: none.nextRunAt,
     })
     for (let i = 0; i < 2; i += 1) {
-      expect(claimDue(db, one.app.ctx.now(), 10).fired).toMatchObject([{ id: once.id }])
+      expect(claimDue(db, one.app.ctx.now(), roomFor(10)).fired).toMatchObject([{ id: once.id }])
       expect(left(one, MINUTE_MS)).toBe(1)
     }
-    expect(claimDue(db, one.app.ctx.now(), 10).fired).toMatchObject([{ id: once.id }])
+    expect(claimDue(db, one.app.ctx.now(), roomFor(10)).fired).toMatchObject([{ id: once.id }])
     expect(left(one, MINUTE_MS)).toBe(1)
-    expect(claimDue(db, one.app.ctx.now(), 10).fired).toEqual([])
+    expect(claimDue(db, one.app.ctx.now(), roomFor(10)).fired).toEqual([])
     expect((await one.get(once.id)).nextRunAt).toBe(once.nextRunAt)
   })
 
@@ -318,17 +374,14 @@ test('paused schedules, preview copies and those of a deleted project do not fir
   const gone = await one.app.call('DELETE', `/api/projects/${one.projectId}`, { as: SEED_OWNER })
   expect(gone.status).toBe(204)
   one.app.advance(MINUTE_MS)
-  expect(claimDue(one.app.ctx.db, one.app.ctx.now(), 10).fired).toEqual([])
+  expect(claimDue(one.app.ctx.db, one.app.ctx.now(), roomFor(10)).fired).toEqual([])
 })
 
 describe('ten thousand schedules', () => {
   test('each fires once a turn, whatever the turn', async () => {
     const one = await setUp()
     const { db } = one.app.ctx
-    const insert = db.sqlite.prepare(
-      `INSERT INTO schedules (id, project_id, rule_id, method, name, cron, timezone, is_enabled, catch_up, is_pushed,
-         next_run_at, created_at, updated_at) VALUES (?1, ?2, ?3, 'POST', ?1, ?4, ?5, 1, 'none', 0, ?6, 0, 0)`,
-    )
+    const insert = db.sqlite.prepare(INSERT)
     const zones = ['UTC', 'Europe/Berlin', 'Australia/Lord_Howe', 'Asia/Kathmandu']
     db.sqlite.transaction(() => {
       for (let i = 0; i < 10_000; i += 1)
@@ -347,7 +400,7 @@ describe('ten thousand schedules', () => {
       const seen = new Set<string>()
       let times = 0
       for (;;) {
-        const { fired } = claimDue(db, now, 1000)
+        const { fired } = claimDue(db, now, roomFor(10))
         for (const one of fired) {
           times += 1
           seen.add(one.id)

@@ -22,7 +22,8 @@ import {
   type ScheduleRow,
   updateSchedule,
 } from './queries.ts'
-import { freshSchedule, settleNext } from './service.ts'
+import { freshSchedule } from './service.ts'
+import { settleNext } from './settle-next.ts'
 import { toExportedSchedule } from './view.ts'
 
 /** A schedule of a push with every setting decided. `index`: its place in the push. */

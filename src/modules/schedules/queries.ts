@@ -1,6 +1,6 @@
-import { and, asc, count, eq, isNull, ne, or, type SQL } from 'drizzle-orm'
+import { and, asc, count, eq, inArray, isNull, ne, or, type SQL } from 'drizzle-orm'
 import type { Db, DbOrTx } from '../../db/open.ts'
-import { proxyRules, ruleSets } from '../../db/schema.ts'
+import { proxyRules, ruleSets } from '../../db/schema-rules.ts'
 import { schedules } from '../../db/schema-schedules.ts'
 import { countRows } from '../../db/select.ts'
 import { prepared } from '../../db/statements.ts'
@@ -68,6 +68,16 @@ export const listSchedulesOf = (db: DbOrTx, projectId: string): ScheduleRecord[]
 /** Those of the files of a set, by name. */
 export const listPushed = (db: DbOrTx, ruleSetId: string): ScheduleRecord[] =>
   listWhere(db, and(eq(schedules.ruleSetId, ruleSetId), eq(schedules.isPushed, true)))
+
+/** They go with their rules. */
+export const listSchedulesOfRules = (db: DbOrTx, ruleIds: readonly string[]): ScheduleRow[] =>
+  ruleIds.length === 0
+    ? []
+    : db
+        .select()
+        .from(schedules)
+        .where(inArray(schedules.ruleId, [...ruleIds]))
+        .all()
 
 export const findScheduleOfSet = (db: DbOrTx, ruleSetId: string, name: string): ScheduleRow | undefined =>
   db

@@ -272,8 +272,11 @@ describe('schedules of a push', () => {
       { ...tick, cron: '@daily', timezone: 'UTC', isEnabled: true, catchUp: 'none', description: 'x' },
     ])
     const { body } = await one.call('GET', `/api/proxy-rule-sets/${ruleSetId}/revisions`)
-    const revisions = body['revisions'] as { id: string; current: boolean }[]
-    expect(revisions.map(({ current }) => current)).toEqual([true, false])
+    const revisions = body['revisions'] as { id: string; current: boolean; schedules: string[] }[]
+    expect(revisions.map(({ current, schedules }) => [current, schedules])).toEqual([
+      [true, ['tick']],
+      [false, ['tick']],
+    ])
     const back = await one.call('POST', `/api/proxy-rule-sets/${ruleSetId}/rollback/${revisions[1]?.id}`, {})
     expect(back.body['schedules']).toEqual({ ...none, updated: ['tick'] })
     expect(await list()).toMatchObject([{ cron: tick.cron, description: null }])

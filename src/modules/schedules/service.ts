@@ -12,7 +12,6 @@ import {
   flawsOfTiming,
   MAX_SCHEDULES,
   methodOf,
-  nextRunAt,
   nextRunsOf,
   refusesSchedules,
   scheduledRule,
@@ -37,6 +36,7 @@ import {
   type ScheduleRow,
   updateSchedule,
 } from './queries.ts'
+import { settleNext } from './settle-next.ts'
 import { auditOf, toScheduleView } from './view.ts'
 
 export type { ScheduleView } from './model.ts'
@@ -198,14 +198,6 @@ export function checkTiming(timing: Timing): void {
   const details = flawsOfTiming(timing)
   if (details[0] !== undefined)
     throw new AppError('invalid', `${details[0].path}: ${details[0].message}`, { details })
-}
-
-/** Sets the next time from now on: none while it is paused, and of a preview copy. */
-export function settleNext(ctx: Context, tx: DbOrTx, id: string): void {
-  const row = findSchedule(tx, id)
-  if (row === undefined) return
-  const fires = row.isEnabled && row.set?.isPreview !== true
-  updateSchedule(tx, id, { nextRunAt: fires ? nextRunAt(row, ctx.now()) : null })
 }
 
 /** What a new schedule has before anything is said about it. */

@@ -75,6 +75,7 @@ export const UNDO: Readonly<Record<string, AnyUndoKind | string>> = {
   'certificate.fail': PASSED,
   'certificate.issue': PASSED,
   'certificate.renew': PASSED,
+  'certificate.retry': PASSED,
   'deployment.add_files': PUBLISHED,
   'deployment.create': PUBLISHED,
   'deployment.delete': DELETED,

@@ -1,7 +1,7 @@
 import { AppError } from '../../domain/errors.ts'
 import { fileTooLarge } from '../../modules/files/service.ts'
 import { isAllowedType } from '../../modules/files/types.ts'
-import { findProjectById } from '../../modules/projects/service.ts'
+import { findProjectNames, type ProjectNames } from '../../modules/projects/service.ts'
 import { plain } from '../language/json-text.ts'
 import type { StepContext } from '../runner.ts'
 import { optionalText, wholeNumber } from './config.ts'
@@ -11,9 +11,9 @@ import { optionalText, wholeNumber } from './config.ts'
 type Config = Readonly<Record<string, unknown>>
 
 /** The project whose files a step deals with. */
-export function projectOf({ ctx, projectId }: StepContext): { id: string; owner: string; name: string } {
-  const project = findProjectById(ctx, projectId)
-  if (project === undefined) throw new AppError('not_found', 'There is no such project')
+export function projectOf({ ctx, projectId }: StepContext): ProjectNames {
+  const project = findProjectNames(ctx, projectId)
+  if (project === null) throw new AppError('not_found', 'There is no such project')
   return project
 }
 

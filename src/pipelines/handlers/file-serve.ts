@@ -2,6 +2,7 @@ import { AppError } from '../../domain/errors.ts'
 import { toNfc } from '../../domain/nfc.ts'
 import { filePath, fileUrl } from '../../modules/files/keys.ts'
 import { findFile, type StoredFile } from '../../modules/files/service.ts'
+import type { ProjectNames } from '../../modules/projects/service.ts'
 import { DEFAULT_MAX_AGE } from '../language/handlers/file-serve.ts'
 import { DirectAnswer, type Runner, type StepContext } from '../runner.ts'
 import { optionalText, wholeNumber } from './config.ts'
@@ -32,7 +33,7 @@ function namedFile(step: StepContext, config: Config): StoredFile | undefined {
   try {
     const path =
       config['key'] === undefined
-        ? pathOfRequest(step, filePath(project, optionalText(config, 'subDir') ?? ''))
+        ? pathOfRequest(step, project, filePath(project, optionalText(config, 'subDir') ?? ''))
         : filePath(project, optionalText(config, 'key') ?? '')
     return path === null ? undefined : findFile(step.ctx, project.id, path)
   } catch (error) {
@@ -42,14 +43,14 @@ function namedFile(step: StepContext, config: Config): StoredFile | undefined {
 }
 
 /** The path behind `/api/uploads/{subDir}/` of the request, decoded once; null if it is another. */
-function pathOfRequest(step: StepContext, subDir: string): string | null {
-  const asked = decodedPath(step.input.path)
+function pathOfRequest({ input }: StepContext, project: ProjectNames, subDir: string): string | null {
+  const asked = decodedPath(input.path)
   if (asked === null) return null
   const given = toNfc(asked)
   const start = `${fileUrl('')}${subDir}/`
   if (!given.startsWith(start)) return null
   const path = given.slice(fileUrl('').length)
-  return filePath(projectOf(step), path) === path ? path : null
+  return filePath(project, path) === path ? path : null
 }
 
 const notFound = () => new AppError('not_found', 'There is no such file', { code: 'FILE_NOT_FOUND' })

@@ -152,6 +152,32 @@ describe('what is stored', () => {
     expect(storedFiles(app)).toHaveLength(1)
   })
 
+  test.each([
+    ['small', 'a picture'],
+    ['large', 'a picture'.repeat(200_000)],
+  ])('a second step stores the same %s file once more, by its own configuration', async (_, body) => {
+    const other = (config = {}) =>
+      step('other', 'file_upload_handler', { schemaId, subDir: 'copies', ...config })
+    const form = { body: formBody({ ...PHOTO, body }), headers: FORM_TYPE }
+    const both = (await app.answer([...upload(), other()], form)) as Answered
+    expect(storedFiles(app)).toMatchObject([
+      { path: expect.stringMatching(/^copies\//), size: body.length, isRegistered: true },
+      { path: expect.stringMatching(/^photos\//), size: body.length, isRegistered: true },
+    ])
+    expect(app.stored(schemaId)).toHaveLength(2)
+    expect(both.status).toBe(200)
+    const [copy] = storedFiles(app)
+    const served = await app.run([step('s', 'file_serve_handler', { key: copy?.path })], { method: 'GET' })
+    expect(await served.text()).toBe(body)
+    const refused = (await app.answer([...upload(), other({ maxFileSize: 1 })], form)) as Answered
+    expect([refused.status, refused.body['error'], refused.body['step']]).toEqual([
+      413,
+      'FILE_TOO_LARGE',
+      'other',
+    ])
+    expect(storedFiles(app)).toHaveLength(3)
+  })
+
   test('an empty file is a file', async () => {
     const { body } = await send({}, { ...PHOTO, body: '' })
     expect(body.data).toMatchObject({ size: 0 })

@@ -44,12 +44,11 @@ async function fileOf(
   if (source !== '') return fetchFile(step, source, maxBytes)
   const { body, file } = step.input
   if (body.kind === 'broken') throw body.error
-  const staged = file?.take() ?? null
-  if (file === undefined || staged === null)
+  if (file === undefined)
     throw new AppError(
       'invalid',
       'There is no file: send one as the part "file" of a form, multipart/form-data',
       { code: 'NO_FILE' },
     )
-  return { staged, originalName: file.filename, declaredType: file.contentType }
+  return { staged: file.take(), originalName: file.filename, declaredType: file.contentType }
 }

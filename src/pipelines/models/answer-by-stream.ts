@@ -1,4 +1,5 @@
-import { DirectAnswer } from '../runner.ts'
+import type { AppError } from '../../domain/errors.ts'
+import { DirectAnswer, type StreamEnd } from '../runner.ts'
 import { deltasOf } from './deltas.ts'
 import type { Talk } from './talk.ts'
 
@@ -17,25 +18,18 @@ const TEXT = { id: 'text-1' }
 export async function answerByStream(talk: Talk): Promise<DirectAnswer> {
   const deltas = deltasOf(talk)
   const first = await deltas.next()
-  let queue: (output: unknown) => Promise<void> = async () => {}
-  const response = new Response(streamOf(talk, { deltas, first, queue: (output) => queue(output) }), {
-    headers: HEADERS,
-  })
-  return new DirectAnswer(response, {
-    onEnd(given) {
-      queue = given
-    },
-  })
+  const end = Promise.withResolvers<StreamEnd>()
+  const response = new Response(streamOf(talk, { deltas, first, end: end.promise }), { headers: HEADERS })
+  return new DirectAnswer(response, { onEnd: end.resolve })
 }
 
 type Source = {
   deltas: ReturnType<typeof deltasOf>
   first: Awaited<ReturnType<ReturnType<typeof deltasOf>['next']>>
-  /** Queues the post steps. */
-  queue: (output: unknown) => Promise<void>
+  end: Promise<StreamEnd>
 }
 
-function streamOf(talk: Talk, { deltas, first, queue }: Source): ReadableStream<Uint8Array> {
+function streamOf(talk: Talk, { deltas, first, end }: Source): ReadableStream<Uint8Array> {
   const { asker } = talk.step
   let isBegun = false
   /** Whether the stream goes on. */
@@ -51,7 +45,7 @@ function streamOf(talk: Talk, { deltas, first, queue }: Source): ReadableStream<
       return true
     }
     send({ type: 'text-end', ...TEXT }, { type: 'finish-step' }, { type: 'finish' })
-    await queue(next.value)
+    await (await end).whole(next.value)
     return false
   }
   return new ReadableStream<Uint8Array>(
@@ -61,7 +55,9 @@ function streamOf(talk: Talk, { deltas, first, queue }: Source): ReadableStream<
         try {
           if (await sendNext(send)) return
         } catch (error) {
-          send({ type: 'error', errorText: noted(talk, error) })
+          const failure = noted(talk, error)
+          ;(await end).broke(failure)
+          send({ type: 'error', errorText: failure.message })
         }
         controller.enqueue(encoded('data: [DONE]\n\n'))
         controller.close()
@@ -71,6 +67,7 @@ function streamOf(talk: Talk, { deltas, first, queue }: Source): ReadableStream<
         asker?.allowSilence(false)
         talk.end()
         await deltas.return(talk.tally.message(talk.latencyMs)).catch(() => undefined)
+        ;(await end).left()
       },
     },
     { highWaterMark: 0 },
@@ -80,11 +77,12 @@ function streamOf(talk: Talk, { deltas, first, queue }: Source): ReadableStream<
 const line = (event: object): string => `data: ${JSON.stringify(event)}\n\n`
 const encoded = (text: string): Uint8Array => new TextEncoder().encode(text)
 
-/** What a visitor reads of a failure. The log has the rest. */
-function noted(talk: Talk, error: unknown): string {
-  const { message, kind, cause } = talk.failureOf(error)
+/** A visitor reads its message. The log has the rest. */
+function noted(talk: Talk, error: unknown): AppError {
+  const failure = talk.failureOf(error)
+  const { message, kind, cause } = failure
   const { ctx, projectId } = talk.step
   if (kind !== 'timed_out')
     ctx.log.warn('an answer of a model broke off', { project: projectId, message, cause })
-  return message
+  return failure
 }

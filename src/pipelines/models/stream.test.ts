@@ -1,9 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { DefaultChatTransport, readUIMessageStream, type UIMessage, type UIMessageChunk } from 'ai'
 import { operatorGrant } from '../../modules/auth/authorize.ts'
+import { listRuns } from '../../modules/runs/service.ts'
 import { putSecret } from '../../modules/secrets/service.ts'
 import { eventStream, type ModelServer, modelServer, STREAMS } from '../../testing/model-server.ts'
 import { type PipelineApp, pipelineApp, step } from '../../testing/pipeline-app.ts'
+import { until } from '../../testing/until.ts'
 
 const KEY = 'sk-live-0123456789abcdef'
 
@@ -58,6 +60,8 @@ const readByClient = (config: ReturnType<typeof chat>): Promise<ReadableStream<U
 const tokensUsed = () =>
   app.ctx.db.sqlite.query<{ tokens: number }, []>('SELECT tokens FROM model_tokens').get()?.tokens ?? 0
 
+const lastRun = () => listRuns(app.ctx, operatorGrant(app.projectId), { limit: '1' }).data[0]
+
 const PIECES = ['Hel', 'lo, ', 'wörld 🌍', '\n\ndata: x']
 
 describe.each([
@@ -105,6 +109,7 @@ describe.each([
     while (app.stored(notes).length < 2) await Bun.sleep(1)
     expect(app.stored(notes)[0]).toEqual({ text: PIECES.join(''), tokens: 7 })
     expect(tokensUsed()).toBe(7)
+    expect(lastRun()).toMatchObject({ status: 200, failedStep: null, error: null })
     app.ctx.db.sqlite.run('DELETE FROM records')
   })
 })
@@ -137,6 +142,9 @@ describe('a failure after the first piece', () => {
     expect(events.join('') + app.lines.join('')).not.toContain(KEY)
     expect(events.join('')).not.toContain('finish')
     expect(tokensUsed()).toBeGreaterThan(0)
+    const noted = lastRun()
+    expect(noted).toMatchObject({ status: 502, failedStep: 'ai', error: expect.stringContaining(errorText) })
+    expect(JSON.stringify(noted)).not.toContain(KEY)
   })
 
   test('post steps do not run', () => {
@@ -154,9 +162,15 @@ test('when the visitor leaves the question ends, and what was said counts', asyn
     signal.addEventListener('abort', () => left?.())
     return eventStream(STREAMS.openai(['Hel']).slice(0, 2), 'open')
   }
+  const before = listRuns(app.ctx, operatorGrant(app.projectId), {}).pagination.total
   const reader = (await run(chat('openai'))).body?.getReader()
   await reader?.read()
   await reader?.cancel()
   await ended
   expect(tokensUsed()).toBeGreaterThan(0)
+  await until(
+    'the run is in the log',
+    () => listRuns(app.ctx, operatorGrant(app.projectId), {}).pagination.total > before,
+  )
+  expect(lastRun()).toMatchObject({ status: 200, failedStep: null, error: null })
 })

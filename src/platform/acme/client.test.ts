@@ -43,12 +43,13 @@ test('a call that several orders share times out, however slowly the authority r
     key: newKey(),
     accountUrl: null,
     email: null,
+    externalAccount: null,
     userAgent: 'test',
     now: Date.now,
     signal: new AbortController().signal,
     callMs: 100,
   })
-  const order = () => client.newOrder('a.example', new AbortController().signal)
+  const order = () => client.newOrder(['a.example'], { replaces: null, signal: new AbortController().signal })
   await expect(order()).rejects.toThrow('was given up')
   await expect(order()).rejects.toThrow('was given up')
   expect(calls).toBe(2)

@@ -4,6 +4,7 @@ import { parseRetryAfter } from '../../domain/retry-after.ts'
 import { readLimited } from '../outbound/read.ts'
 import type { Outbound, OutboundResponse } from '../outbound.ts'
 import { AcmeError, fieldsOf, problemError } from './error.ts'
+import { type ExternalAccount, externalAccountBinding } from './external-account.ts'
 import { jwkOf, signJws } from './keys.ts'
 
 type AcmeClientOptions = {
@@ -15,6 +16,7 @@ type AcmeClientOptions = {
   /** The account URL from an earlier run; null to ask the authority. */
   accountUrl: string | null
   email: string | null
+  externalAccount: ExternalAccount | null
   userAgent: string
   now: () => number
   /** Aborts the requests that several orders share: the directory and the account. */
@@ -42,7 +44,15 @@ export type AcmeClient = {
   post(url: string, payload: unknown, signal: AbortSignal): Promise<AcmeAnswer>
   /** Reads a resource that only the account may read. RFC 8555 §6.3. */
   read(url: string, signal: AbortSignal, accept?: string): Promise<AcmeAnswer>
-  newOrder(host: string, signal: AbortSignal): Promise<AcmeAnswer>
+  newOrder(hosts: readonly string[], options: NewOrderOptions): Promise<AcmeAnswer>
+  /** What the authority suggests for a certificate; null where it never does. RFC 9773 §4.1. */
+  renewalInfo(certificateId: string, signal: AbortSignal): Promise<AcmeAnswer | null>
+}
+
+export type NewOrderOptions = {
+  /** The certificate that the new one takes the place of. RFC 9773 §5. */
+  replaces: string | null
+  signal: AbortSignal
 }
 
 const TIMEOUT_MS = 20_000
@@ -76,9 +86,28 @@ class Client implements AcmeClient {
     return this.#accountUrl
   }
 
-  async newOrder(host: string, signal: AbortSignal): Promise<AcmeAnswer> {
+  async newOrder(hosts: readonly string[], { replaces, signal }: NewOrderOptions): Promise<AcmeAnswer> {
     const url = await this.#resource('newOrder')
-    return this.post(url, { identifiers: [{ type: 'dns', value: host }] }, signal)
+    const order = { identifiers: hosts.map((value) => ({ type: 'dns', value })) }
+    if (replaces === null || (await this.#renewalUrl()) === null) return this.post(url, order, signal)
+    try {
+      return await this.post(url, { ...order, replaces }, signal)
+    } catch (error) {
+      // Another order replaces it already, or it is of an account of before.
+      if (!isRefusal(error)) throw error
+      return this.post(url, order, signal)
+    }
+  }
+
+  async renewalInfo(certificateId: string, signal: AbortSignal): Promise<AcmeAnswer | null> {
+    const url = await this.#renewalUrl()
+    if (url === null) return null
+    return this.#send(`${url.replace(/\/$/, '')}/${certificateId}`, { method: 'GET', body: null, signal })
+  }
+
+  async #renewalUrl(): Promise<string | null> {
+    const { renewalInfo } = await this.#known()
+    return typeof renewalInfo === 'string' ? renewalInfo : null
   }
 
   read(url: string, signal: AbortSignal, accept?: string): Promise<AcmeAnswer> {
@@ -95,7 +124,7 @@ class Client implements AcmeClient {
     try {
       return await this.#signed(url, { kid }, posting)
     } catch (error) {
-      if (!(error instanceof AcmeError) || error.type !== 'accountDoesNotExist') throw error
+      if (!isOfType(error, 'accountDoesNotExist')) throw error
       if (this.#accountUrl === kid) this.#accountUrl = null
       return this.#signed(url, { kid: await this.#accountOf() }, posting)
     }
@@ -111,16 +140,19 @@ class Client implements AcmeClient {
   }
 
   async #makeAccount(): Promise<string> {
-    const { key, email, signal } = this.#options
+    const { key, email, externalAccount, signal } = this.#options
     const { meta } = await this.#known()
-    if (fieldsOf(meta)['externalAccountRequired'] === true)
-      throw new AcmeError(
-        'This certificate authority wants an account made elsewhere (external account binding), which svc cannot use',
-      )
+    if (externalAccount === null && fieldsOf(meta)['externalAccountRequired'] === true)
+      throw needsExternalAccount()
     const contact = email === null ? {} : { contact: [`mailto:${email}`] }
     const url = await this.#resource('newAccount')
-    const payload = { termsOfServiceAgreed: true, ...contact }
-    const { location } = await this.#signed(url, { jwk: jwkOf(key) }, { payload, signal })
+    const binding = externalAccount && {
+      externalAccountBinding: externalAccountBinding(externalAccount, key, url),
+    }
+    const payload = { termsOfServiceAgreed: true, ...contact, ...binding }
+    const { location } = await this.#signed(url, { jwk: jwkOf(key) }, { payload, signal }).catch((error) => {
+      throw isOfType(error, 'externalAccountRequired') ? needsExternalAccount() : error
+    })
     if (location === null) throw new AcmeError('The certificate authority created an account without a URL')
     this.#accountUrl = location
     return location
@@ -137,8 +169,7 @@ class Client implements AcmeClient {
       try {
         return await this.#send(url, { method: 'POST', body, accept, signal })
       } catch (error) {
-        const isBadNonce = error instanceof AcmeError && error.type === 'badNonce'
-        if (!isBadNonce || tries === MAX_BAD_NONCES) throw error
+        if (!isOfType(error, 'badNonce') || tries === MAX_BAD_NONCES) throw error
       }
     }
   }
@@ -202,6 +233,17 @@ class Client implements AcmeClient {
     return { status, location: header('location'), retryAfterMs, text, json }
   }
 }
+
+const isOfType = (error: unknown, type: string): boolean => error instanceof AcmeError && error.type === type
+
+/** Not now, and not by asking again; as opposed to "too many". */
+const isRefusal = (error: unknown): boolean =>
+  error instanceof AcmeError && error.status >= 400 && error.status < 500 && error.status !== 429
+
+const needsExternalAccount = (): AcmeError =>
+  new AcmeError(
+    'This certificate authority wants an account that was made there (external account binding): set ACME_EAB_KID and ACME_EAB_HMAC_KEY to the key identifier and the key that it gave you',
+  )
 
 function parseUrl(text: string): URL {
   if (!URL.canParse(text)) throw new AcmeError('The certificate authority sent an invalid URL')

@@ -7,6 +7,25 @@ export function der(tag: number, content: Buffer): Buffer {
 
 export const sequence = (...parts: readonly Buffer[]): Buffer => der(0x30, Buffer.concat(parts))
 
+/** One value as it was read: `whole` includes its tag and length. */
+export type DerValue = { tag: number; content: Buffer; whole: Buffer }
+
+/** The values that follow each other in the bytes. Throws if one is cut off. */
+export function derValues(bytes: Buffer): DerValue[] {
+  const found: DerValue[] = []
+  for (let at = 0; at < bytes.length; ) {
+    const size = bytes[at + 1] ?? 0
+    const lengthBytes = size < 0x80 ? 0 : size - 0x80
+    const length = lengthBytes === 0 ? size : bytes.readUIntBE(at + 2, lengthBytes)
+    const start = at + 2 + lengthBytes
+    const whole = bytes.subarray(at, start + length)
+    if (whole.length !== start + length - at) throw new Error('A value is truncated')
+    found.push({ tag: bytes[at] ?? 0, content: bytes.subarray(start, start + length), whole })
+    at = start + length
+  }
+  return found
+}
+
 /** BIT STRING of whole bytes. */
 export const bitString = (bytes: Buffer): Buffer => der(0x03, Buffer.concat([Buffer.from([0]), bytes]))
 
@@ -23,6 +42,7 @@ export const OID = {
   keyUsage: '2.5.29.15',
   subjectAltName: '2.5.29.17',
   basicConstraints: '2.5.29.19',
+  authorityKeyIdentifier: '2.5.29.35',
   extendedKeyUsage: '2.5.29.37',
   serverAuth: '1.3.6.1.5.5.7.3.1',
   clientAuth: '1.3.6.1.5.5.7.3.2',

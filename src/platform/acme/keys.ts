@@ -40,10 +40,10 @@ export function signJws(key: KeyObject, header: Record<string, unknown>, payload
   return JSON.stringify({ protected: protectedPart, payload: payloadPart, signature })
 }
 
-/** A certificate request for one host, in DER. RFC 2986. Only the extension contains the name, RFC 8555 §7.4. */
-export function certificateRequest(key: KeyObject, host: string): Buffer {
-  const name = der(0x82, Buffer.from(host))
-  const extension = sequence(oid(OID.subjectAltName), der(0x04, sequence(name)))
+/** A certificate request for these hosts, in DER. RFC 2986. Only the extension contains the names, RFC 8555 §7.4. */
+export function certificateRequest(key: KeyObject, hosts: readonly string[]): Buffer {
+  const names = hosts.map((host) => der(0x82, Buffer.from(host)))
+  const extension = sequence(oid(OID.subjectAltName), der(0x04, sequence(...names)))
   const attribute = sequence(oid(OID.extensionRequest), der(0x31, sequence(extension)))
   const info = sequence(
     der(0x02, Buffer.from([0])),

@@ -4,15 +4,18 @@ import { PEM_CERTIFICATE } from '../certificates.ts'
 import type { AcmeAnswer, AcmeClient } from './client.ts'
 import { AcmeError, fieldsOf, problemError } from './error.ts'
 import { certificateRequest, keyAuthorization, keyToPem, newKey } from './keys.ts'
+import type { ChallengeKind, Proof, Solver } from './solver.ts'
 
 /** A chain, its key and its validity (milliseconds since 1970). */
 export type Issued = { certPem: string; keyPem: string; notBefore: number; expiresAt: number }
 
 export type OrderOptions = {
-  host: string
+  /** All in one certificate. */
+  hosts: readonly string[]
+  /** `certificateId` of the one that it takes the place of. */
+  replaces: string | null
   accountKey: KeyObject
-  /** Starts to answer the challenge; gives a function that stops it. */
-  answer(token: string, text: string): Promise<() => void>
+  solver: Solver
   now: () => number
   signal: AbortSignal
 }
@@ -22,43 +25,84 @@ export type OrderOptions = {
  * RFC 8555 §7.4.
  */
 export async function orderCertificate(client: AcmeClient, options: OrderOptions): Promise<Issued> {
-  const { host, signal, now } = options
-  const made = await client.newOrder(host, signal)
+  const { hosts, signal, now } = options
+  const made = await client.newOrder(hosts, options)
   const url = textOf(made.location, 'the order')
-  for (const authorization of listOf(made.json['authorizations']))
-    await authorize(client, textOf(authorization, 'an authorization'), options)
+  await authorize(client, listOf(made.json['authorizations']), options)
   const ready = await settled(client, url, 'pending', signal)
   if (ready.json['status'] !== 'ready') throw failureOf(ready, ready.json['error'])
   const key = newKey()
-  const csr = certificateRequest(key, host).toString('base64url')
+  const csr = certificateRequest(key, hosts).toString('base64url')
   await client.post(textOf(made.json['finalize'], 'the end of the order'), { csr }, signal)
   const order = await settled(client, url, 'processing', signal)
   if (order.json['status'] !== 'valid') throw failureOf(order, order.json['error'])
   const chain = await client.read(textOf(order.json['certificate'], 'the certificate'), signal, PEM_CHAIN)
-  return checked(chain.text, key, host, now())
+  return checked(chain.text, key, hosts, now())
 }
 
-/** Proves that we control the host. A recent proof is still valid. RFC 8555 §7.5. */
-async function authorize(client: AcmeClient, url: string, options: OrderOptions): Promise<void> {
-  const { accountKey, signal, answer } = options
-  const { json } = await client.read(url, signal)
-  if (json['status'] === 'valid') return
-  const challenge = httpChallengeOf(json['challenges'])
-  if (challenge === null)
-    throw new AcmeError(
-      'The certificate authority offers no proof over HTTP (http-01), the only one svc gives',
-    )
-  const { token } = challenge
-  const stopAnswering = await answer(token, keyAuthorization(accountKey, token))
-  try {
-    await client.post(challenge.url, {}, signal)
-    const shown = await settled(client, url, 'pending', signal)
-    if (shown.json['status'] === 'valid') return
-    const failed = listOf(shown.json['challenges']).find((one) => fieldsOf(one)['error'] !== undefined)
-    throw failureOf(shown, fieldsOf(failed)['error'])
-  } finally {
-    stopAnswering()
+type Open = { url: string; challengeUrl: string; proof: Proof }
+
+/** Proves that we control the hosts. A recent proof is still valid. RFC 8555 §7.5. */
+async function authorize(
+  client: AcmeClient,
+  authorizations: readonly unknown[],
+  options: OrderOptions,
+): Promise<void> {
+  const { solver, signal } = options
+  const open: Open[] = []
+  for (const authorization of authorizations) {
+    const one = await openOf(client, textOf(authorization, 'an authorization'), options)
+    if (one !== null) open.push(one)
   }
+  if (open.length === 0) return
+  const takeAway = await solver.show(
+    open.map(({ proof }) => proof),
+    signal,
+  )
+  try {
+    for (const { challengeUrl } of open) await client.post(challengeUrl, {}, signal)
+    for (const { url } of open) await untilProven(client, url, signal)
+  } finally {
+    await takeAway()
+  }
+}
+
+/** Null if it is proven. */
+async function openOf(client: AcmeClient, url: string, options: OrderOptions): Promise<Open | null> {
+  const { hosts, accountKey, solver, signal } = options
+  const { json } = await client.read(url, signal)
+  if (json['status'] === 'valid') return null
+  const challenge = listOf(json['challenges'])
+    .map(fieldsOf)
+    .find(({ type }) => type === solver.kind)
+  if (challenge === undefined) throw new AcmeError(NOT_OFFERED[solver.kind])
+  const host = fieldsOf(json['identifier'])['value'] ?? hosts[0]
+  const token = solver.kind === 'dns-persist-01' ? '' : tokenOf(challenge)
+  return {
+    url,
+    challengeUrl: textOf(challenge['url'], 'a challenge'),
+    proof: {
+      host: textOf(host, 'the host of an authorization'),
+      token,
+      text: keyAuthorization(accountKey, token),
+      challenge,
+      accountUrl: client.accountUrl ?? '',
+    },
+  }
+}
+
+async function untilProven(client: AcmeClient, url: string, signal: AbortSignal): Promise<void> {
+  const shown = await settled(client, url, 'pending', signal)
+  if (shown.json['status'] === 'valid') return
+  const failed = listOf(shown.json['challenges']).find((one) => fieldsOf(one)['error'] !== undefined)
+  throw failureOf(shown, fieldsOf(failed)['error'])
+}
+
+const NOT_OFFERED: Record<ChallengeKind, string> = {
+  'http-01': 'The certificate authority offers no proof over HTTP (http-01), the only one svc gives',
+  'dns-01': 'The certificate authority offers no proof by DNS (dns-01), which ACME_DNS needs',
+  'dns-persist-01':
+    'The certificate authority offers no proof by a record that stays (dns-persist-01): choose another ACME_DNS',
 }
 
 const PEM_CHAIN = 'application/pem-certificate-chain'
@@ -68,14 +112,10 @@ const FIRST_POLL_MS = 200
 const MAX_POLL_MS = 5_000
 const MAX_RETRY_AFTER_MS = 30_000
 
-function httpChallengeOf(challenges: unknown): { url: string; token: string } | null {
-  const found = listOf(challenges)
-    .map(fieldsOf)
-    .find(({ type }) => type === 'http-01')
-  if (found === undefined) return null
-  const token = textOf(found['token'], 'the token of a challenge')
+function tokenOf(challenge: Record<string, unknown>): string {
+  const token = textOf(challenge['token'], 'the token of a challenge')
   if (!TOKEN.test(token)) throw new AcmeError('The certificate authority sent an invalid token')
-  return { token, url: textOf(found['url'], 'a challenge') }
+  return token
 }
 
 /** Polls until the status changes. The signal ends a wait that is too long. */
@@ -105,11 +145,12 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
 }
 
 /** Rejects a chain that a browser would reject. RFC 8555 §9.1 defines the order of the chain. */
-function checked(pem: string, key: KeyObject, host: string, now: number): Issued {
+function checked(pem: string, key: KeyObject, hosts: readonly string[], now: number): Issued {
   const [leaf, ...others] = parseChain(pem)
   if (leaf === undefined) throw broken('holds no certificate')
   if (!leaf.checkPrivateKey(key)) throw broken('is for another key')
-  if (leaf.checkHost(host) === undefined) throw broken(`does not name ${host}`)
+  const unnamed = hosts.find((host) => leaf.checkHost(host.replace(/^\*/, 'any')) === undefined)
+  if (unnamed !== undefined) throw broken(`does not name ${unnamed}`)
   const links = [leaf, ...others]
   const isLinked = others.every((issuer, i) => links[i]?.verify(issuer.publicKey) === true)
   if (!isLinked) throw broken('is incomplete: a certificate does not match its issuer')

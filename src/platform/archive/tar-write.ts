@@ -9,7 +9,14 @@ export type TarSource = {
   name: string
   sizeBytes: number
   body: ByteStream | Uint8Array | ((into: Uint8Array) => void)
+  special?: TarSpecial
 }
+
+/**
+ * What is unlike a file of 1970 that its owner may write and all may read. A folder and a link have an empty body; the time is in
+ * seconds of Unix.
+ */
+export type TarSpecial = { mode?: number; isFolder?: boolean; linkTo?: string; modifiedAt?: number }
 
 export const MAX_FILLED_BYTES = 128 * 1024
 
@@ -20,7 +27,14 @@ const NAME_BYTES = 100
 const SIZE_AT = 124
 const SIZE_DIGITS = 11
 const SUM_AT = 148
+const SUM_BYTES = 8
 const TYPE_AT = 156
+const LINK_AT = 157
+const MODE_AT = 100
+const MODE_DIGITS = 7
+const TIME_AT = 136
+const TIME_DIGITS = 11
+const SPACE = 0x20
 
 const utf8 = new TextEncoder()
 
@@ -48,9 +62,10 @@ export async function* tarEntries(
 }
 
 /** Returns false for a body that is still to come. */
-function packWhole(batch: Batch, { name, sizeBytes, body }: TarSource): boolean {
+function packWhole(batch: Batch, source: TarSource): boolean {
+  const { name, sizeBytes, body } = source
   if (typeof body !== 'function' && !(body instanceof Uint8Array)) return false
-  addHeader(batch, name, sizeBytes)
+  addHeader(batch, source)
   if (typeof body === 'function') body(batch.reserve(sizeBytes))
   else if (body.length === sizeBytes) batch.add(body)
   else throw changed(name)
@@ -58,9 +73,10 @@ function packWhole(batch: Batch, { name, sizeBytes, body }: TarSource): boolean 
   return true
 }
 
-async function* packStream(batch: Batch, { name, sizeBytes, body }: TarSource): AsyncGenerator<Uint8Array> {
+async function* packStream(batch: Batch, source: TarSource): AsyncGenerator<Uint8Array> {
+  const { name, sizeBytes, body } = source
   if (typeof body === 'function' || body instanceof Uint8Array) return
-  addHeader(batch, name, sizeBytes)
+  addHeader(batch, source)
   let written = 0
   for await (const piece of body) {
     written += piece.length
@@ -125,7 +141,7 @@ class Batch {
   }
 }
 
-function addHeader(batch: Batch, name: string, sizeBytes: number): void {
+function addHeader(batch: Batch, { name, sizeBytes, special }: TarSource): void {
   const fits = name.length <= NAME_BYTES && Buffer.byteLength(name) === name.length
   const isOctal = sizeBytes <= MAX_OCTAL_SIZE
   const records: string[] = []
@@ -138,10 +154,11 @@ function addHeader(batch: Batch, name: string, sizeBytes: number): void {
     batch.add(PADDING.subarray(0, paddingOf(pax.length)))
   }
   // Readers without pax support get as much of the name as fits.
-  addBlock(batch, '0', name, isOctal ? sizeBytes : 0)
+  const block = addBlock(batch, '0', name, isOctal ? sizeBytes : 0)
+  if (special !== undefined) setSpecial(block, special)
 }
 
-function addBlock(batch: Batch, type: string, name: string, sizeBytes: number): void {
+function addBlock(batch: Batch, type: string, name: string, sizeBytes: number): Uint8Array {
   const block = batch.reserve(BLOCK_BYTES)
   block.set(COMMON_HEADER)
   const { written } = utf8.encodeInto(name, block.subarray(0, NAME_BYTES))
@@ -151,6 +168,27 @@ function addBlock(batch: Batch, type: string, name: string, sizeBytes: number): 
   let sum = COMMON_SUM + (block[TYPE_AT] ?? 0)
   for (let at = 0; at < written; at++) sum += block[at] ?? 0
   for (let at = SIZE_AT; at < SIZE_AT + SIZE_DIGITS; at++) sum += block[at] ?? 0
+  setSum(block, sum)
+  return block
+}
+
+function setSpecial(block: Uint8Array, { mode, isFolder = false, linkTo, modifiedAt }: TarSpecial): void {
+  if (modifiedAt !== undefined) setField(block, modifiedAt.toString(8).padStart(TIME_DIGITS, '0'), TIME_AT)
+  if (mode !== undefined) setField(block, mode.toString(8).padStart(MODE_DIGITS, '0'), MODE_AT)
+  if (isFolder) setField(block, '5', TYPE_AT)
+  if (linkTo !== undefined) {
+    setField(block, '2', TYPE_AT)
+    if (utf8.encodeInto(linkTo, block.subarray(LINK_AT, LINK_AT + NAME_BYTES)).read < linkTo.length)
+      throw new Error(`a link to ${linkTo} does not fit into an archive`)
+  }
+  block.fill(SPACE, SUM_AT, SUM_AT + SUM_BYTES)
+  setSum(
+    block,
+    block.reduce((sum, byte) => sum + byte, 0),
+  )
+}
+
+function setSum(block: Uint8Array, sum: number): void {
   setField(block, `${sum.toString(8).padStart(6, '0')}\0 `, SUM_AT)
 }
 
@@ -167,7 +205,7 @@ function commonHeader(): Uint8Array {
   setField(block, '0000644\0', 100)
   setField(block, '0000000\0', 108)
   setField(block, '0000000\0', 116)
-  setField(block, '00000000000\0', 136)
+  setField(block, '00000000000\0', TIME_AT)
   setField(block, '        ', SUM_AT)
   setField(block, 'ustar\x0000', 257)
   return block

@@ -299,6 +299,32 @@ describe('tarEntries', () => {
     const failure = await failureOf(collect(tarEntries([{ name: 'a', sizeBytes, body: Buffer.from('AB') }])))
     expect(failure.message).toContain('a changed while it was being packed')
   })
+
+  test('modes, folders and links are what the system’s tar reads', async () => {
+    const nothing = new Uint8Array()
+    const file = { sizeBytes: 1, body: Buffer.from('A') }
+    const bytes = await collect(
+      tarEntries([
+        { name: 'folder/', sizeBytes: 0, body: nothing, special: { isFolder: true, mode: 0o750 } },
+        { name: 'folder/plain', ...file },
+        { name: 'folder/program', ...file, special: { mode: 0o755 } },
+        { name: 'link', sizeBytes: 0, body: nothing, special: { linkTo: 'folder/plain', mode: 0o777 } },
+      ]),
+    )
+    const { stdout } = Bun.spawnSync(['tar', '-tvf', '-'], { stdin: bytes })
+    const lines = stdout.toString().trim().split('\n')
+    expect(lines.map((line) => line.replace(/ .* \d\d:\d\d /, ' '))).toEqual([
+      'drwxr-x--- folder/',
+      '-rw-r--r-- folder/plain',
+      '-rwxr-xr-x folder/program',
+      'lrwxrwxrwx link -> folder/plain',
+    ])
+    const far = { linkTo: 'x'.repeat(101) }
+    const failure = await failureOf(
+      collect(tarEntries([{ name: 'link', sizeBytes: 0, body: nothing, special: far }])),
+    )
+    expect(failure.message).toContain('does not fit')
+  })
 })
 
 describe('bodies', () => {

@@ -30,11 +30,18 @@ export class ContentSample {
     if (bytes.length <= room) return
     this.#tail = lastOf(start.bytes(), bytes.subarray(room))
     this.#start = new Uint8Array(start.bytes().subarray(0, HEAD_BYTES))
+    start.clear()
   }
 }
 
-/** A copy of the last 64 KiB. */
+/** A copy of the last 64 KiB, in the memory of the one before: each piece would leave as much garbage. */
 function lastOf(before: Uint8Array | undefined, bytes: Uint8Array): Uint8Array {
+  if (before?.length === TAIL_BYTES) {
+    const last = bytes.subarray(-TAIL_BYTES)
+    before.copyWithin(0, last.length)
+    before.set(last, TAIL_BYTES - last.length)
+    return before
+  }
   if (before === undefined || bytes.length >= TAIL_BYTES) return new Uint8Array(bytes.subarray(-TAIL_BYTES))
   return Buffer.concat([before.subarray(Math.max(0, before.length + bytes.length - TAIL_BYTES)), bytes])
 }

@@ -192,6 +192,7 @@ export class Stage implements BlobStage {
         if (large === undefined && sizeBytes > PACKED_BYTES) {
           large = new LargeContent(this.#places.newTmp())
           await large.append(gathered.bytes())
+          gathered.clear()
         }
         if (large === undefined) gathered.push(chunk)
         else await large.append(chunk)

@@ -53,6 +53,8 @@ export function openCertificateFiles(
     ...noCertificates,
     all: () => [current],
     stateOf: (host) => stateOf(current, host, now()),
+    list: () =>
+      current.hosts.map((host) => ({ host, method: 'file' as const, ...stateOf(current, host, now()) })),
     onChange(listener) {
       listeners.add(listener)
       return () => void listeners.delete(listener)

@@ -1,3 +1,5 @@
+import { isFilled, releasedVersion } from './release.mjs'
+
 /** Expected, so its message is all that the log needs. */
 export class ActionFailure extends Error {}
 
@@ -30,6 +32,7 @@ export function readInputs(env, mask) {
     dryRun: flag(env, 'dry-run'),
     nameSuffix: input(env, 'name-suffix'),
     svcPath: input(env, 'svc-path'),
+    svcVersion: versionInput(env),
     workspace: env['GITHUB_WORKSPACE'] || '.',
   }
 }
@@ -53,6 +56,22 @@ function flag(env, name) {
   if (value !== 'true' && value !== 'false')
     throw new ActionFailure(`The input ${name} is true or false, not ${value}`)
   return value === 'true'
+}
+
+/** Semantic Versioning 2.0: no range, and no name such as latest. */
+const VERSION = /^\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?$/
+
+/**
+ * Empty in a copy of the source, whose action.yml has none.
+ *
+ * @param {Env} env
+ */
+function versionInput(env) {
+  const given = input(env, 'svc-version')
+  if (!isFilled(given)) return releasedVersion ?? ''
+  if (!VERSION.test(given))
+    throw new ActionFailure(`The input svc-version is an exact version such as 1.2.3, not ${given}`)
+  return given
 }
 
 /**

@@ -18,7 +18,7 @@ export const DEFAULT_UPLOAD_BYTES = 10 * 1024 * 1024
 
 export const fileUploadHandler: Handler<'file_upload_handler'> = {
   names: ['file_upload_handler'],
-  summary: `Stores the file called \`file\` of a multipart form, or what \`sourceUrl\` answers, and a record of it, both or neither. The form may then be 10 MiB larger than \`maxFileSize\`. ${RECORD_FIELDS}`,
+  summary: `Stores the file called \`file\` of a multipart form, or what \`sourceUrl\` answers, and a record of it, both or neither. Several such steps of a rule store the same file each. The form may then be 10 MiB larger than \`maxFileSize\`. ${RECORD_FIELDS}`,
   result: UPLOAD_RESULT,
   config: Type.Object(
     {

@@ -1,9 +1,9 @@
-/* The page of machines: loads it again while it is visible, and shows what changed. */
+/* Parts of a page that change by themselves: loads it again while it is visible, and shows what changed. */
 
 const LOAD_MS = 5_000
 /** @type {HTMLElement[]} */
 const places = []
-each('[data-machines]', (place) => places.push(place))
+each('[data-live]', (place) => places.push(place))
 
 /** What was sent last: times in words differ from it. */
 const sent = new Map(places.map((place) => [place, place.cloneNode(true)]))
@@ -24,13 +24,15 @@ function show(place, fresh) {
   sent.set(place, fresh.cloneNode(true))
   place.replaceChildren(...fresh.childNodes)
   for (const time of place.querySelectorAll('time[data-ago]')) tellAge(time)
+  for (const time of place.querySelectorAll('time[data-day]')) tellDay(time)
+  for (const figure of place.querySelectorAll('.copyable')) makeCopyable(figure)
 }
 
 if (places.length > 0) {
   const look = async () => {
     const page = document.hidden ? null : await load()
     for (const place of places)
-      show(place, page?.querySelector(`[data-machines="${place.dataset.machines}"]`) ?? null)
+      show(place, page?.querySelector(`[data-live="${place.dataset.live}"]`) ?? null)
     setTimeout(look, LOAD_MS)
   }
   setTimeout(look, LOAD_MS)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { Turns, type Who } from './turns.ts'
+import { fullBeside, Turns, type Who } from './turns.ts'
 
 const LIMITS = {
   maxPerProject: 2,
@@ -78,7 +78,7 @@ describe('whoever waits', () => {
     const running = ['a1', 'a1'].map(who)
     const isCrowded = (name: string) => {
       turns.add(who(name))
-      return turns.isCrowded(who(name), running)
+      return turns.isCrowded(who(name), running, LIMITS)
     }
     for (let i = 0; i < 6; i++) expect(isCrowded('a1')).toBe(false)
     expect(isCrowded('a1')).toBe(true)
@@ -88,5 +88,13 @@ describe('whoever waits', () => {
     expect(isCrowded('f1')).toBe(false)
     expect(isCrowded('f1')).toBe(true)
     expect(turns.length).toBe(23)
+  })
+
+  test('is known to have its share', () => {
+    const full = (running: string) => fullBeside(running.split(' ').map(who), LIMITS)
+    expect(full('a1')).toEqual({ owners: [], projects: [] })
+    expect(full('a1 a2 b1')).toEqual({ owners: [], projects: ['a1', 'a2'] })
+    expect(full('a1 a1 b1')).toEqual({ owners: [], projects: ['a1', 'a1'] })
+    expect(full('a1 a2 a3 a4 b1')).toEqual({ owners: ['a'], projects: ['a1', 'a2', 'a3', 'a4'] })
   })
 })

@@ -1,0 +1,63 @@
+import type { Db } from '../../db/open.ts'
+import { nextTurn } from '../../platform/next-turn.ts'
+import { onePer } from '../../platform/one-per.ts'
+
+/**
+ * Reads of large records, which would otherwise fill the server's time: each turns megabytes into text and sends them. They
+ * take turns, and between two of them the server has time for everybody else.
+ */
+
+/** Characters of a read. */
+const LARGE = 2 ** 20
+/** To write what was read takes about as long again: so half of the time is left. */
+const REST = 3
+/** So long does nobody need the time. */
+const IDLE_MS = 1
+/** A turn in which nobody was served is shorter. */
+const EMPTY_TURN_MS = 0.1
+const MAX_KNOWN = 10_000
+
+const largeOf = onePer((_: Db) => new Set<string>())
+
+/** Whether a read of the schema was large. Inside a transaction nothing may wait. */
+export const isLarge = (db: Db, schemaId: string): boolean =>
+  largeOf(db).has(schemaId) && !db.sqlite.inTransaction
+
+/** Says how much a read of the schema found. */
+export function noteSize(db: Db, schemaId: string, characters: number): void {
+  if (characters <= LARGE) return
+  const large = largeOf(db)
+  if (large.size >= MAX_KNOWN) large.clear()
+  large.add(schemaId)
+}
+
+let last: Promise<unknown> = Promise.resolve()
+
+/** Runs `read` when those before it have ended and rested. */
+export function inTurn<T>(read: () => T): Promise<T> {
+  let ms = 0
+  const result = last.then(() => {
+    const start = performance.now()
+    try {
+      return read()
+    } finally {
+      ms = performance.now() - start
+    }
+  })
+  const rest = () => leaveToOthers(ms * REST)
+  last = result.then(rest, rest)
+  return result
+}
+
+/** Until others had so much time, or did not need it. */
+async function leaveToOthers(ms: number): Promise<void> {
+  let served = 0
+  let idle = 0
+  while (served < ms && idle < IDLE_MS) {
+    const start = performance.now()
+    await nextTurn()
+    const took = performance.now() - start
+    served += took
+    idle = took < EMPTY_TURN_MS ? idle + took : 0
+  }
+}
