@@ -89,7 +89,7 @@ export const pagesOfWorkspace = (team: Team): Shot[] => [
 
 const ADMIN_PAGES = [
   ...['users', 'groups', 'settings/auth', 'audit', 'analytics', 'logs', 'storage', 'health'],
-  ...['backups', 'machines', 'webhooks'],
+  ...['backups', 'machines', 'webhooks', 'certificates'],
 ]
 
 /** With a thousand rows. */

@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test'
-import { seriousFaults, violationsOf } from './axe.ts'
+import { seriousFaults, violationsInBothThemes } from './axe.ts'
 import { seedData } from './data-seed.ts'
 import { seedFilePages } from './file-seed.ts'
 import { type Appliance, expect, openAsAdmin, test, WITH_ADMIN } from './journey.ts'
@@ -176,11 +176,7 @@ const ofWorkspace = (ids: Ids): string[] => [
 
 /** Serious accessibility faults of the open page, in both themes, and what sticks out on a phone or a tablet. */
 async function faultsOf(page: Page): Promise<string[]> {
-  // Reduced motion: a colour in transition belongs to neither theme.
-  await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' })
-  const light = await violationsOf(page)
-  await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' })
-  const dark = await violationsOf(page, { only: ['color-contrast'] })
+  const violations = await violationsInBothThemes(page)
   const wide = page.viewportSize()
   const excesses: string[] = []
   for (const width of [390, 768]) {
@@ -193,7 +189,7 @@ async function faultsOf(page: Page): Promise<string[]> {
     if (open > 0) excesses.push(`${open} dialogs are open at ${width}`)
   }
   if (wide !== null) await page.setViewportSize(wide)
-  return [...seriousFaults([...light, ...dark]), ...excesses]
+  return [...seriousFaults(violations), ...excesses]
 }
 
 for (const [what, pagesOf] of [

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -40,6 +40,8 @@ export async function startAppliance(
   const isTls = (env['TLS'] ?? 'off') !== 'off'
   const plainPort = isTls ? await freePort() : port
   const home = mkdtempSync(join(tmpdir(), 'svc-e2e-'))
+  if (env['ADMIN_EMAIL'] === ADMIN.email && env['DATA_DIR'] === undefined)
+    cpSync(await begun(), home, { recursive: true })
   const server = spawn(executable, ['serve'], {
     cwd: home,
     env: {
@@ -67,6 +69,22 @@ export async function startAppliance(
       if (server.exitCode !== 0) throw new Error(`svc ended with ${server.exitCode}:\n${output()}`)
     },
   }
+}
+
+let beginning: Promise<string> | undefined
+/** What the first start with the admin makes of an empty folder takes as long as the rest of a start, so it is made once. */
+const begun = (): Promise<string> => {
+  beginning ??= begin()
+  return beginning
+}
+
+async function begin(): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-e2e-begun-'))
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+  const { email, password } = ADMIN
+  const first = { DATA_DIR: folder, ADMIN_EMAIL: email, ADMIN_PASSWORD: password }
+  await (await startAppliance(first)).stop()
+  return folder
 }
 
 const adminHostOf = (env: Record<string, string>) =>

@@ -36,6 +36,21 @@ export async function violationsOf(page: Page, { parts, only }: Asked = {}): Pro
   )
 }
 
+/** The rules whose answer the colours change. */
+const OF_COLOURS = ['color-contrast', 'link-in-text-block']
+
+/** The faults of the open page in light and in dark: all rules once, those of colours in both. It stays dark. */
+export async function violationsInBothThemes(
+  page: Page,
+  parts: Pick<Asked, 'parts'> = {},
+): Promise<Result[]> {
+  // Reduced motion: a colour in transition belongs to neither theme.
+  await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' })
+  const light = await violationsOf(page, parts)
+  await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' })
+  return [...light, ...(await violationsOf(page, { ...parts, only: OF_COLOURS }))]
+}
+
 const PREPARED = new WeakSet<Page>()
 
 /**

@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test'
-import { seriousFaults, violationsOf } from './axe.ts'
+import { seriousFaults, violationsInBothThemes } from './axe.ts'
 import { type CertificateAuthority, startAuthority } from './certificate-authority.ts'
 import { type Appliance, test as base, expect, signIn, surprisesOf, WITH_ADMIN } from './journey.ts'
 import journeys from './playwright.config.ts'
@@ -47,11 +47,7 @@ async function publish(appliance: Appliance, folder: string): Promise<void> {
 
 /** In both themes, and what sticks out on a phone. */
 async function faultsOf(page: Page): Promise<string[]> {
-  const faults: string[] = []
-  for (const colorScheme of ['dark', 'light'] as const) {
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-    faults.push(...seriousFaults(await violationsOf(page)))
-  }
+  const faults = seriousFaults(await violationsInBothThemes(page))
   const wide = page.viewportSize()
   await page.setViewportSize({ width: 390, height: 800 })
   const excess = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)

@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test'
-import { violationsOf } from './axe.ts'
+import { violationsInBothThemes } from './axe.ts'
 import { type Appliance, expect, openAsAdmin, siteTest, test, WITH_ADMIN } from './journey.ts'
 import { pageOf, publishWebsite } from './publish-website.ts'
 import { setReportState } from './report-state.ts'
@@ -37,11 +37,8 @@ async function reportMade(appliance: Appliance, deploymentId: string): Promise<v
 /** Nothing for axe in either theme, nothing wider than a phone. */
 async function expectInOrder(page: Page): Promise<void> {
   const before = page.viewportSize()
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-    const violations = await violationsOf(page)
-    expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([])
-  }
+  const violations = await violationsInBothThemes(page)
+  expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([])
   await page.setViewportSize({ width: 360, height: 740 })
   expect(await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)).toBe(0)
   if (before !== null) await page.setViewportSize(before)

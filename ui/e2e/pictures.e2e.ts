@@ -18,7 +18,8 @@ test.use({ env: WITH_ADMIN })
 
 const HEAD = '<!doctype html><html lang="en"><meta charset="utf-8"><title>Site</title>'
 const SITE = {
-  'index.html': `${HEAD}<link rel="stylesheet" href="/app.css"><script type="module" src="/app.js"></script><h1>Hello</h1>`,
+  'index.html': `${HEAD}<link rel="stylesheet" href="/app.css"><script type="module" src="/app.js"></script>
+<script type="module" src="/_svc/auth.js"></script><h1>Hello</h1><svc-auth></svc-auth>`,
   'app.css': '@font-face { font-family: x; src: url(/x.woff2) } h1 { color: rgb(1, 2, 3) }',
   'app.js': 'document.body.dataset.ran = "yes"',
 }
@@ -100,6 +101,10 @@ test('a private site is shown small, with its styles and scripts, on home, overv
   page,
   appliance,
 }) => {
+  const errors: string[] = []
+  page.on('console', (message) => {
+    if (message.type() === 'error') errors.push(message.text())
+  })
   const id = await publish(appliance, 'site', SITE)
   await page.goto(appliance.url)
   await signIn(page)
@@ -119,6 +124,7 @@ test('a private site is shown small, with its styles and scripts, on home, overv
     await expect(inside.locator('h1')).toHaveCSS('color', 'rgb(1, 2, 3)')
     await expect(inside.locator('body')).toHaveAttribute('data-ran', 'yes')
   }
+  expect(errors).toEqual([])
   await page.goto(appliance.url)
   await expect(
     page.getByRole('list', { name: 'Projects' }).getByRole('link', { name: 'Open site' }),

@@ -25,7 +25,8 @@ export default defineConfig({
     screenshot: 'only-on-failure',
     launchOptions: {
       executablePath: process.env['SVC_CHROMIUM'] ?? installed,
-      args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
+      // Without a GPU there is none to imitate.
+      args: ['--disable-gpu', ...(process.getuid?.() === 0 ? ['--no-sandbox'] : [])],
     },
   },
 })

@@ -129,10 +129,10 @@ test('no-start-page: an alias whose deployment has none', async () => {
 
 test('release-held: the newest publish for an alias did not move it', async () => {
   await call('PUT', `/api/projects/${site.projectId}/release-checks`, { startPage: true })
-  const upload = async (path: string, digit: string) => {
+  const upload = async (path: string, digit: string, more: Record<string, string> = {}) => {
     app.advance(1000)
     const form = new FormData()
-    const fields = { repository: 'acme/shop', commitSha: digit.repeat(40), alias: 'production' }
+    const fields = { repository: 'acme/shop', commitSha: digit.repeat(40), alias: 'production', ...more }
     for (const [name, value] of Object.entries(fields)) form.append(name, value)
     form.append('files', new Blob(['page']), path)
     const answer = await app.call('POST', '/api/deployments', { as: ROOT, body: form })
@@ -141,12 +141,19 @@ test('release-held: the newest publish for an alias did not move it', async () =
   const heldId = await upload('about.html', 'd')
   expect(await itemOf('release-held')).toMatchObject({
     severity: 'error',
-    message: expect.stringContaining('production'),
+    message: expect.stringMatching(
+      /^The newest deployment for production, #\d+, .* its checks held it back\.$/,
+    ),
     href: `/projects/${site.projectId}/deployments/${heldId}`,
   })
   await upload('index.html', 'e')
   expect(await codes()).toEqual([])
   await call('DELETE', `/api/projects/${site.projectId}/release-checks`)
+  await upload('dist/index.html', 'f', { ask: 'true' })
+  const question = expect.stringContaining('it has no start page at its top')
+  expect(await itemOf('release-held')).toMatchObject({ message: question })
+  await upload('index.html', '0')
+  expect(await codes()).toEqual([])
 })
 
 describe('rules', () => {

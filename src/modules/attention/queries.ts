@@ -32,14 +32,22 @@ export const listStartless = (db: Db, projectIds: readonly string[]): StartlessR
           AND f.path = substr(a.base_path || '/index.html', 2))`,
   ).all(among(projectIds))
 
-type HeldRow = { projectId: string; alias: string; deploymentId: string; at: number }
+type HeldRow = {
+  projectId: string
+  alias: string
+  deploymentId: string
+  number: number
+  /** Whether no check held it back, but a question about its start page. */
+  isAsked: 0 | 1
+  at: number
+}
 
-/** The newest publish for each alias, where checks held it back and nobody moved the alias since. */
+/** The newest publish for each alias, where it was held back and nobody moved the alias since. */
 export const listHeld = (db: Db, projectIds: readonly string[]): HeldRow[] =>
   prepared<HeldRow>(
     db,
     `SELECT d.project_id AS projectId, json_extract(h.held, '$.alias') AS alias, h.deployment_id AS deploymentId,
-            max(d.created_at) AS at
+            d.number, json_type(h.held, '$.question') IS NOT NULL AS isAsked, max(d.created_at) AS at
      FROM held_releases h CROSS JOIN deployments d ON d.id = h.deployment_id
      WHERE d.project_id IN ${AMONG}
      GROUP BY d.project_id, json_extract(h.held, '$.alias') COLLATE NOCASE

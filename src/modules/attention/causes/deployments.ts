@@ -12,13 +12,13 @@ export const withoutStartPage: ProjectCause = (ctx, projectIds) =>
     at,
   }))
 
-/** Releases that their checks held back. */
+/** Releases that their checks, or a question, held back. */
 export const heldReleases: ProjectCause = (ctx, projectIds) =>
-  listHeld(ctx.db, projectIds).map(({ projectId, alias, deploymentId, at }) => ({
+  listHeld(ctx.db, projectIds).map(({ projectId, alias, deploymentId, number, isAsked, at }) => ({
     code: 'release-held',
     severity: 'error',
     projectId,
-    message: `The newest deployment for ${alias} is not live: its checks held it back.`,
+    message: `The newest deployment for ${alias}, #${number}, is not live: ${isAsked ? 'it has no start page at its top' : 'its checks held it back'}.`,
     href: `/projects/${projectId}/deployments/${deploymentId}`,
     needs: 'project:read',
     at,
