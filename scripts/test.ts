@@ -41,7 +41,6 @@ const steps: Step[][] =
           EXECUTABLE,
           { name: 'release', run: makeRelease },
         ],
-        [{ name: 'release', run: makeRelease }],
         [{ name: 'tests', run: () => unitTests([]) }],
         [{ name: 'browser', run: browserTests }],
       ]
