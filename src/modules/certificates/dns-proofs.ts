@@ -62,17 +62,19 @@ export class DnsProofs {
     const [{ name } = { name: '' }] = wanted
     await this.#tell(record, cname === null ? null : { name, type: 'CNAME', value: cname })
     const shown: ShownValue[] = []
+    const first: { name: string; values: string[]; servers: string[] }[] = []
     for (const { name, values } of wanted) {
-      const end = await endOfCnames(name, resolvers)
-      if (cname !== null && end !== cname) throw noCname(name, cname, end)
-      shown.push(...values.map((value) => ({ name: end, value })))
+      const { at, servers } = await endOfCnames(name, resolvers)
+      if (cname !== null && at !== cname) throw noCname(name, cname, at)
+      shown.push(...values.map((value) => ({ name: at, value })))
+      first.push({ name: at, values, servers })
     }
     record.shown = [...record.shown, ...shown]
     // Before it is set: a crash must not leave what nobody remembers.
     await this.#keep(record)
     try {
       for (const { name, value } of shown) await provider.set(name, value, signal)
-      await this.#untilShown(wanted, signal)
+      await this.#untilShown(wanted, signal, first)
     } catch (error) {
       await this.#takeAway(record, provider)
       throw error
@@ -94,9 +96,13 @@ export class DnsProofs {
     return () => {}
   }
 
-  #untilShown(wanted: readonly { name: string; values: readonly string[] }[], signal: AbortSignal) {
+  #untilShown(
+    wanted: Parameters<typeof untilShown>[0],
+    signal: AbortSignal,
+    first: Parameters<typeof untilShown>[2] = [],
+  ) {
     const { acmeDnsResolvers: resolvers, acmeDnsTimeoutSeconds } = this.#ctx.config
-    return untilShown(wanted, { resolvers, timeoutMs: acmeDnsTimeoutSeconds * 1000, signal })
+    return untilShown(wanted, { resolvers, timeoutMs: acmeDnsTimeoutSeconds * 1000, signal }, first)
   }
 
   /** What a person has to set, as soon as it is known. */
