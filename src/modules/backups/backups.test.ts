@@ -135,7 +135,7 @@ test('a folder that cannot be made is a failure like any other', async () => {
 
 test('stopping the server stops the backup, and its leftovers are removed a day later', async () => {
   const outcome = makeBackup(ctx, operatorGrant()).catch((error: Error) => error.message)
-  // Viewed and stopped in one turn: a moment later it might be done.
+  // Viewed and stopped in one turn, in this order: a moment later it might be done.
   const [{ running }] = await Promise.all([view(), stopBackups(ctx)])
   expect(running).toEqual({ startedAt: '2026-11-20T12:00:00.000Z' })
   expect(await outcome).toStartWith('The backup failed')

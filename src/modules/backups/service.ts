@@ -39,6 +39,8 @@ export async function listBackups(ctx: Context, _grant: Grant): Promise<BackupsV
   const { backupDir, backupEveryHours, backupKeep } = ctx.config
   const place = placeOf(ctx)
   const state = stateOf(ctx)
+  // Before the files: one that ends meanwhile is among them, or still running.
+  const { running } = state
   let unlisted: Failure | null = null
   const files =
     place === null
@@ -47,7 +49,6 @@ export async function listBackups(ctx: Context, _grant: Grant): Promise<BackupsV
           unlisted = { at: ctx.now(), message: `the backups cannot be listed: ${messageOf(error)}` }
           return state.known ?? []
         })
-  const { running } = state
   const lastFailure = state.lastFailure ?? unlisted
   return {
     directory: backupDir?.text ?? null,
