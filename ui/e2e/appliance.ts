@@ -40,8 +40,8 @@ export async function startAppliance(
   const isTls = (env['TLS'] ?? 'off') !== 'off'
   const plainPort = isTls ? await freePort() : port
   const home = mkdtempSync(join(tmpdir(), 'svc-e2e-'))
-  if (env['ADMIN_EMAIL'] === ADMIN.email && env['DATA_DIR'] === undefined)
-    cpSync(await begun(), home, { recursive: true })
+  const beginsAnew = env['DATA_DIR'] === undefined && env['STORE_URL'] === undefined
+  if (env['ADMIN_EMAIL'] === ADMIN.email && beginsAnew) cpSync(await begun(), home, { recursive: true })
   const server = spawn(executable, ['serve'], {
     cwd: home,
     env: {

@@ -40,7 +40,8 @@ test.describe('by the keyboard alone', () => {
   test('a command is copied', async ({ page, context, appliance }) => {
     await context.grantPermissions(['clipboard-read', 'clipboard-write'])
     await page.goto(`${appliance.url}/docs/start#4-settings`)
-    const copy = page.getByRole('button', { name: 'Copy', exact: true }).nth(4)
+    const commands = page.locator('.copyable', { hasText: 'BASE_DOMAIN=sites.example.com' }).first()
+    const copy = commands.getByRole('button', { name: 'Copy', exact: true })
     await copy.focus()
     await page.keyboard.press('Enter')
     expect(await page.evaluate(() => navigator.clipboard.readText())).toContain(

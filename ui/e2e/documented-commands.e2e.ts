@@ -22,15 +22,20 @@ const ROOT = join(import.meta.dirname, '../..')
 
 /**
  * What of docs/start.md is not run: it is the machine's (packages, accounts, systemd) or another machine's. In the place of
- * `systemctl enable` the server is started as the unit does it. The registrar's records are no command.
+ * `systemctl enable` the server is started as the unit does it. The registrar's records are no command. The ways to get svc, which
+ * stand before, are tried by the tests of scripts/release.
  */
 const NOT_RUN = ['apt-get', 'useradd', 'chown', 'systemctl', 'journalctl', 'scp']
 
 /** Folders of the machine, which the test has in a folder of its own. */
 const OF_THE_MACHINE = /(?<=^|[\s="'])\/(etc|usr\/local\/bin|var\/lib|var\/backups)\//gm
 
-const blocksOf = (file: string): string[] =>
-  [...readFileSync(join(ROOT, file), 'utf8').matchAll(/^```sh\n(.*?)^```/gms)].map(([, block = '']) => block)
+/** Those behind the heading, or of the whole document. */
+function blocksOf(file: string, heading?: string): string[] {
+  const text = readFileSync(join(ROOT, file), 'utf8')
+  const part = heading === undefined ? text : (text.split(`\n${heading}\n`)[1] ?? '')
+  return [...part.matchAll(/^```sh\n(.*?)^```/gms)].map(([, block = '']) => block)
+}
 
 test('the commands of docs/start.md lead from nothing to a site with HTTPS and a backup that is good', async () => {
   test.setTimeout(180_000)
@@ -45,7 +50,9 @@ test('the commands of docs/start.md lead from nothing to a site with HTTPS and a
     copyFileSync(EXECUTABLE, join(machine, 'root/svc'))
     for (const name of NOT_RUN) script(join(machine, 'bin', name), 'exit 0')
     script(join(machine, 'bin/systemctl'), STARTS)
-    const commands = blocksOf('docs/start.md').join('\n').replace(OF_THE_MACHINE, `${machine}/$1/`)
+    const commands = blocksOf('docs/start.md', '## 1. Names')
+      .join('\n')
+      .replace(OF_THE_MACHINE, `${machine}/$1/`)
     const ran = await bash(commands, {
       cwd: join(machine, 'root'),
       env: {
