@@ -9,10 +9,10 @@ import { onePer } from '../../platform/one-per.ts'
 
 /** Characters of a read. */
 const LARGE = 2 ** 20
-/** To write what was read takes about as long again: so half of the time is left. */
-const REST = 3
+/** To send what was read takes about twice as long, in the time that others have: so more than half is left to them. */
+const REST = 6
 /** So long does nobody need the time. */
-const IDLE_MS = 1
+const IDLE_MS = 4
 /** A turn in which nobody was served is shorter. */
 const EMPTY_TURN_MS = 0.1
 const MAX_KNOWN = 10_000
