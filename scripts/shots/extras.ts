@@ -18,8 +18,7 @@ export type Extras = Record<
 
 /** One of everything that has a page of its own. */
 export async function addExtras(appliance: Appliance, project: string, schema: string): Promise<Extras> {
-  const send = async (method: string, path: string, json?: unknown) =>
-    (await appliance.asAdmin(method, path, json)).json()
+  const send: Send = async (method, path, json) => (await appliance.asAdmin(method, path, json)).json()
   const { hook, delivery } = await addHook(send, `/api/projects/${project}/webhooks`)
   const own = await addHook(send, '/api/webhooks')
   const files = await seedFiles(appliance, project, 'acme/guestbook')
@@ -34,8 +33,10 @@ export async function addExtras(appliance: Appliance, project: string, schema: s
   }
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: whatever the API answers
-type Send = (method: string, path: string, json?: unknown) => Promise<any>
+/** What is used of the API's answers. */
+type Sent = { id: string; ruleSets: [Made]; data: [Made] }
+type Made = { id: string }
+type Send = (method: string, path: string, json?: unknown) => Promise<Sent>
 
 async function addHook(send: Send, hooks: string): Promise<{ hook: string; delivery: string }> {
   const hook = await send('POST', hooks, { url: 'https://chat.example.org/hooks/svc', events: ['*'] })

@@ -61,7 +61,7 @@ async function rowsOf(db: Db, schemaId: string, where: Where): Promise<RecordRow
   if (where.effort > 1)
     return readAll<RecordRow>(db, schemaId, where, recordRows(schemaId, where, NEWEST_FIRST, all))
   const read = () => listRecordRows(db, schemaId, where, NEWEST_FIRST, all)
-  const rows = await (isLarge(db, schemaId) ? inTurn(read) : read())
+  const rows = await (isLarge(db, schemaId) ? inTurn(schemaId, read) : read())
   noteSize(
     db,
     schemaId,

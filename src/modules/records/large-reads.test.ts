@@ -30,17 +30,32 @@ test('between two large reads others are served', async () => {
     seen.push(`${name} ${served > 2}`)
     Bun.sleepSync(3)
   }
-  await Promise.all([inTurn(read('first')), inTurn(read('second'))])
+  await Promise.all([inTurn('a', read('first')), inTurn('a', read('second'))])
   expect(seen).toEqual(['first false', 'second true'])
 })
 
 test('a read that fails is the only one that does', async () => {
-  const failing = inTurn(() => {
+  const failing = inTurn('a', () => {
     throw new Error('broken')
   })
-  const next = inTurn(() => 'read')
+  const next = inTurn('a', () => 'read')
   await expect(failing).rejects.toThrow('broken')
   expect(await next).toBe('read')
+})
+
+test('many reads of one schema keep those of another waiting for one of them alone', async () => {
+  const seen: string[] = []
+  const read = (name: string) => inTurn(name, () => void seen.push(name))
+  await Promise.all([read('first'), read('a'), read('a'), read('a'), read('b')])
+  expect(seen).toEqual(['first', 'a', 'b', 'a', 'a'])
+})
+
+test('of one schema no more than some wait, and the rest is told so', async () => {
+  const first = inTurn('first', () => 'read')
+  const asked = await Promise.allSettled(Array.from({ length: 250 }, () => inTurn('a', () => 'read')))
+  const refused = asked.filter(({ status }) => status === 'rejected')
+  expect([await first, refused.length]).toEqual(['read', 50])
+  expect(refused[0]).toMatchObject({ reason: { status: 503 } })
 })
 
 test('large pages come in parts, and say the same', async () => {

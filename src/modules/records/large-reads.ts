@@ -1,4 +1,6 @@
 import type { Db } from '../../db/open.ts'
+import { AppError } from '../../domain/errors.ts'
+import { fairQueue } from '../../platform/fair-queue.ts'
 import { nextTurn } from '../../platform/next-turn.ts'
 import { onePer } from '../../platform/one-per.ts'
 
@@ -31,22 +33,34 @@ export function noteSize(db: Db, schemaId: string, characters: number): void {
   large.add(schemaId)
 }
 
-let last: Promise<unknown> = Promise.resolve()
+/** Schemas take turns, so that many reads of one do not keep those of others waiting. */
+const inLine = fairQueue({
+  waitingOfOne: 200,
+  waiting: 2_000,
+  refusal: () =>
+    new AppError(
+      'unavailable',
+      'Too many large records are being read at the same time; try again in a moment',
+      {
+        headers: { 'retry-after': '5' },
+      },
+    ),
+})
 
-/** Runs `read` when those before it have ended and rested. */
-export function inTurn<T>(read: () => T): Promise<T> {
-  let ms = 0
-  const result = last.then(() => {
+/** Runs `read` when those before it have ended and rested. Rejects with 503 when too many wait. */
+export function inTurn<T>(schemaId: string, read: () => T): Promise<T> {
+  const { promise, resolve, reject } = Promise.withResolvers<T>()
+  const job = async () => {
     const start = performance.now()
     try {
-      return read()
-    } finally {
-      ms = performance.now() - start
+      resolve(read())
+    } catch (error) {
+      reject(error)
     }
-  })
-  const rest = () => leaveToOthers(ms * REST)
-  last = result.then(rest, rest)
-  return result
+    await leaveToOthers((performance.now() - start) * REST)
+  }
+  inLine(schemaId, job).catch(reject)
+  return promise
 }
 
 /** Until others had so much time, or did not need it. */

@@ -55,7 +55,7 @@ export function takeRows(db: Db, read: Read, take: TakeRow): void | Promise<void
 export async function* largeRows(db: Db, read: Read): AsyncGenerator<RecordRow> {
   for await (const places of placesOf(db, read))
     for (let at = 0; at < places.length; ) {
-      const rows = await inTurn(() => someAt(db, read.schemaId, places, at))
+      const rows = await inTurn(read.schemaId, () => someAt(db, read.schemaId, places, at))
       at += rows.length
       for (const row of rows) if (row !== null) yield row
     }
