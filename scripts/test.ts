@@ -6,7 +6,8 @@ import { makingRelease } from './release/testing/made-release.ts'
  * npm test: types, lint, every test, the executable, a release, and the browser's journeys on it. Ends with the files that
  * took longest and `N passed, N failed`.
  * `npm test -- PATTERN …` runs only the tests whose file matches, without the rest. `npm run test:long` (`--long`) runs
- * the property tests, `npm run test:crash` (`--crash`) those that kill the server, both in all their rounds.
+ * the property tests and looks at every page in all widths, `npm run test:crash` (`--crash`) runs those that kill the server,
+ * both in all their rounds.
  */
 const root = join(import.meta.dir, '..')
 const LONG_RUNS: Record<string, string> = { '--long': '.property.test.', '--crash': 'crash.process.test.' }
@@ -16,6 +17,8 @@ const REPORTS = join(root, 'test-results')
 const RELEASE = join(REPORTS, 'release')
 /** How many files are named at the end. */
 const SLOWEST = 5
+/** The journeys that look at every page. */
+const PAGES = ['accessibility.e2e.ts', 'explorer.e2e.ts']
 const args = Bun.argv.slice(2)
 const isLong = args.some((arg) => arg in LONG_RUNS)
 const only = args.map((arg) => LONG_RUNS[arg] ?? arg)
@@ -27,7 +30,11 @@ const EXECUTABLE: Step = { name: 'executable', run: build }
 /** One after the other; those of a line at once. */
 const steps: Step[][] =
   only.length > 0
-    ? [isLong ? [EXECUTABLE] : [], [{ name: 'tests', run: () => unitTests(only) }]]
+    ? [
+        isLong ? [EXECUTABLE] : [],
+        [{ name: 'tests', run: () => unitTests(only) }],
+        args.includes('--long') ? [{ name: 'browser', run: () => browserTests(PAGES) }] : [],
+      ]
     : [
         [
           ...['tsconfig.json', 'scripts/tsconfig.node.json', 'ui/tsconfig.browser.json'].map((project) => ({
@@ -42,7 +49,7 @@ const steps: Step[][] =
           { name: 'release', run: makeRelease },
         ],
         [{ name: 'tests', run: () => unitTests([]) }],
-        [{ name: 'browser', run: browserTests }],
+        [{ name: 'browser', run: () => browserTests([]) }],
       ]
 
 let isBuilt = false
@@ -130,7 +137,7 @@ async function unitTests(patterns: string[]): Promise<Count> {
   return exitCode !== 0 && count.failed === 0 ? { ...count, failed: 1 } : count
 }
 
-async function browserTests(): Promise<Count> {
+async function browserTests(files: string[]): Promise<Count> {
   await installBrowser()
   const results = join(REPORTS, 'results.json')
   const argv = [
@@ -139,8 +146,10 @@ async function browserTests(): Promise<Count> {
     '--config',
     'ui/e2e/playwright.config.ts',
     '--reporter=list,json',
+    ...files,
   ]
   const { exitCode, output } = await capture(argv, {
+    ...(isLong ? { SVC_TEST_LONG: '1' } : {}),
     PLAYWRIGHT_JSON_OUTPUT_NAME: results,
     SVC_BUN: process.execPath,
   })

@@ -125,11 +125,13 @@ const NAMES = [
   ['[aria-label="Apply credentials"]', 'Authorize with these credentials'],
   ['[aria-label="Remove authorization"]', 'Logout from these credentials'],
 ]
-const name = () => {
+const mend = () => {
   for (const [selector, label] of NAMES)
     for (const control of document.querySelectorAll(selector)) control.setAttribute('aria-label', label)
+  // On a phone code is wider than its box, which keys can only scroll where they can reach it. WCAG 2.1.1
+  for (const code of document.querySelectorAll('pre.microlight')) code.tabIndex = 0
 }
-new MutationObserver(name).observe(document.getElementById('explorer'), { childList: true, subtree: true })
+new MutationObserver(mend).observe(document.getElementById('explorer'), { childList: true, subtree: true })
 `
 
 const PAGE_HTML = `<!doctype html>

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Page } from '@playwright/test'
 import type { Result, RunOptions } from 'axe-core'
+import { rounds } from '../../src/testing/rounds.ts'
 
 /** The small one: the other takes longer to arrive in a page than to look at it. */
 const SCRIPT = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
@@ -39,11 +40,30 @@ export async function violationsOf(page: Page, { parts, only }: Asked = {}): Pro
 /** The rules whose answer the colours change. */
 const OF_COLOURS = ['color-contrast', 'link-in-text-block']
 
-/** The faults of the open page in light and in dark: all rules once, those of colours in both. It stays dark. */
+/** In CSS pixels: a phone, a laptop, a large screen. */
+const WIDTHS = [390, 1440, 1920]
+let turn = 0
+/** One of them, in turn; all by `npm run test:long`. */
+const nextWidths = (): number[] =>
+  Array.from({ length: rounds(1, WIDTHS.length) }, () => WIDTHS[turn++ % WIDTHS.length] as number)
+
+/** The faults of the open page in light and in dark. It stays dark, and gets its size back. */
 export async function violationsInBothThemes(
   page: Page,
   parts: Pick<Asked, 'parts'> = {},
 ): Promise<Result[]> {
+  const size = page.viewportSize()
+  const found: Result[] = []
+  for (const width of nextWidths()) {
+    await page.setViewportSize({ width, height: 800 })
+    found.push(...(await violationsOfThemes(page, parts)))
+  }
+  if (size !== null) await page.setViewportSize(size)
+  return found
+}
+
+/** All rules once, those of colours in both themes. */
+async function violationsOfThemes(page: Page, parts: Pick<Asked, 'parts'>): Promise<Result[]> {
   // Reduced motion: a colour in transition belongs to neither theme.
   await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' })
   const light = await violationsOf(page, parts)

@@ -52,8 +52,7 @@ class Model {
   /** The chain that is in the log, and its end as of each number. */
   readonly #logged = ['']
   readonly #heads = new Map<number, Link>()
-  /** The log has the chain. */
-  isBegun = false
+  #isBegun = false
   acknowledged = 0
   takeOvers = 0
   deposed = 0
@@ -66,14 +65,25 @@ class Model {
         const number = numberOfLog(key)
         if (number === null) return
         this.#oracle.apply(number, object)
-        if (!this.isBegun || number !== this.#oracle.number) return
-        const head = headIn((sql) => this.#oracle.query(sql))
-        this.#extend(head)
-        this.#heads.set(number, head)
+        if (!this.#isBegun || number !== this.#oracle.number) return
+        this.#look()
         if (number % BASE_EVERY === 0) this.#oracle.makeBase(this.store, (at) => clock - at < HOUR)
       },
       readFails,
     )
+  }
+
+  /** The log has the chain. */
+  begin(): void {
+    this.#isBegun = true
+    this.#look()
+  }
+
+  /** At the end of the log. */
+  #look(): void {
+    const head = headIn((sql) => this.#oracle.query(sql))
+    this.#extend(head)
+    this.#heads.set(this.#oracle.number, head)
   }
 
   commit(db: Db, random: () => number): Link {
@@ -98,7 +108,7 @@ class Model {
 
   /** A new primary has what the log has, and nothing else. */
   checkPrimary({ db, shipper }: Primary): void {
-    if (!this.isBegun) return
+    if (!this.#isBegun) return
     this.takeOvers += 1
     const read = <T>(sql: string) => db.sqlite.query<T, []>(sql).all()
     const { n, hash } = headIn(read)
@@ -283,6 +293,12 @@ class Machine {
     })
   }
 
+  /** All that was committed until now gets into the log. */
+  ship(): void {
+    const { primary } = this
+    if (primary !== null) this.#work(() => primary.shipper.sync())
+  }
+
   stop(): void {
     const { primary } = this
     if (primary === null) return
@@ -439,9 +455,9 @@ async function runModel(
   first?.primary?.db.sqlite.run('CREATE TABLE chain (n INTEGER, hash TEXT)')
   first?.primary?.db.sqlite.run("INSERT INTO chain VALUES (0, '')")
   first?.primary?.db.sqlite.run('CREATE TABLE pad (slot INTEGER PRIMARY KEY, hash TEXT, data BLOB)')
-  first?.write(random)
-  model.isBegun = true
+  first?.ship()
   await answerAll()
+  model.begin()
 
   isCalm = false
   const actions = actionsOf(random).flatMap((action) => Array.from({ length: action.weight }, () => action))
