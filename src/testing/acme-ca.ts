@@ -99,7 +99,8 @@ class Desk {
     try {
       if (pathname === '/directory') return this.#json(this.#directory())
       if (pathname === '/nonce') return this.#json(null)
-      if (pathname.startsWith(RENEWAL)) return this.renewals.answer(request, pathname.slice(RENEWAL.length))
+      if (pathname.startsWith(RENEWAL))
+        return await this.renewals.answer(request, pathname.slice(RENEWAL.length))
       return await this.#signed(request, pathname)
     } catch (error) {
       if (error instanceof Refusal) return this.#refused(error)

@@ -6,6 +6,8 @@ export class RenewalDesk {
   isOffered = false
   /** Null: it has none, 404. */
   window: { start: unknown; end: unknown; retryAfter?: string } | null = null
+  /** Answers wait for it. */
+  until: Promise<void> = Promise.resolve()
   /** The identifiers that were asked about. */
   readonly asked: string[] = []
   /** What each order named, null for nothing. */
@@ -18,8 +20,9 @@ export class RenewalDesk {
   }
 
   /** `GET renewal/<id>`, which nothing is signed for. */
-  answer(request: Request, id: string): Response {
+  async answer(request: Request, id: string): Promise<Response> {
     this.asked.push(id)
+    await this.until
     if (request.method !== 'GET' || this.window === null || !this.#hosts.has(id))
       return Response.json({ type: 'urn:ietf:params:acme:error:malformed' }, { status: 404 })
     const { start, end, retryAfter } = this.window
