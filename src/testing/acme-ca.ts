@@ -10,6 +10,8 @@ export type AcmeCa = {
   directory: string
   /** The root certificate for the authority itself and for the certificates it issues. */
   pem: string
+  /** For another server of the test. */
+  tlsFor(name: string): { cert: string; key: string }
   faults: AcmeFaults
   renewals: RenewalDesk
   /** The hosts of all orders so far, in order. */
@@ -66,6 +68,7 @@ export function startAcmeCa(options: AcmeCaOptions): AcmeCa {
   return {
     directory: `${desk.origin}/directory`,
     pem: root.pem,
+    tlsFor: (other) => root.issue({ names: [other] }),
     faults: desk.faults,
     renewals: desk.renewals,
     ordered: desk.ordered,
