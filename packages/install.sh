@@ -144,7 +144,8 @@ install_svc() {
     read_source "$from/$1" >"$work/$1" &
     fetching=$!
     watch_growth "$work/$1" "$2" || die "$from/$1 was given up: $reason"
-    wait "$fetching" || die "$from/$1 could not be read (or $work not be written)"
+    wait "$fetching" ||
+      die "$from/$1 could not be read, or not be written below $work: if that disk is full, name another temporary folder by TMPDIR"
     fetching=''
   }
 
@@ -224,8 +225,20 @@ Or say --insecure-skip-signature: then svc is what the server of the release say
     "$openssl" pkeyutl -verify -rawin -pubin -inkey "$work/key.pem" -sigfile "$work/signature" -in "$3" >/dev/null 2>&1
   }
 
+  # On a full disk the checks below would fail for reasons that are none.
+  check_room() {
+    printf '%065536d' 0 >"$work/room" 2>/dev/null || :
+    [ "$(wc -c <"$work/room")" -eq 65536 ] || no_room
+    rm -f "$work/room"
+  }
+
+  no_room() {
+    die "$work cannot be written: its disk is full. Make room, or name another temporary folder by TMPDIR; nothing was changed"
+  }
+
   # Before anything else of the release is read.
   read_sums() {
+    check_room
     if [ "$is_signed" = yes ]; then find_openssl; fi
     fetch SHA256SUMS 1048576
     [ -s "$work/SHA256SUMS" ] || die "$from/SHA256SUMS is empty, so nothing of this release is taken"

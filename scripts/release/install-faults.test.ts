@@ -184,6 +184,17 @@ test('what cannot be written leaves what was there', async () => {
   expect(machine.left()).toEqual([])
 })
 
+test.each([
+  ['for nothing', 8, /its disk is full.*TMPDIR/],
+  ['for no executable', 128, /svc-linux-\w+ could not be read, or not be written.*TMPDIR/],
+])('a temporary folder with room %s is named, and openssl is not', async (_what, kib, reason) => {
+  writeFileSync(join(bad, NAME), Buffer.alloc(200_000))
+  const ended = await machine.runOnSmallDisk(kib, ['--dir', dir, '--from', bad])
+  expect(ended).toEqual({ code: 1, stdout: '', stderr: expect.stringMatching(reason) })
+  expect(ended.stderr).not.toMatch(/openssl|skip-signature/)
+  expect(existsSync(dir)).toBe(false)
+})
+
 test('a folder in the place of svc is named', async () => {
   mkdirSync(join(dir, 'svc'), { recursive: true })
   const { code, stderr } = await machine.run('dash', ['--dir', dir, '--from', bad])

@@ -52,7 +52,7 @@ export function installOn(host: () => Host): Command {
 }
 
 async function install(machine: Machine, options: InstallOptions, io: Io): Promise<void> {
-  const { config, steps } = await planned(machine, options)
+  const { config, folders, steps } = await planned(machine, options)
   const results: Result[] = []
   await take(steps, options.isDryRun, (result) => {
     results.push(result)
@@ -61,20 +61,24 @@ async function install(machine: Machine, options: InstallOptions, io: Io): Promi
   if (options.isJson) io.stdout.write(`${printableJson({ steps: results }, 2)}\n`)
   const say = (text: string) => (options.isJson ? io.stderr : io.stdout).write(`${printable(text)}\n`)
   const { run } = machine
-  if (run === null && !options.isJson) say(LEFT_TO_DO)
+  if (run === null && !options.isJson) say(leftToDo(folders))
   if (run !== null && !options.isDryRun && options.starts) {
     const address = await waitUntilWell(config, run, io)
     say((await firstVisit(address, run, io)) ?? `svc is well at ${address}`)
   }
 }
 
-const LEFT_TO_DO = `Nothing was run: the machine of this folder still needs the user and group ${USER}, and systemctl enable ${UNIT}.`
+/** systemd itself gives the home to the user of the service. */
+function leftToDo(folders: readonly string[]): string {
+  const owned = folders.length === 0 ? '' : `, chown ${USER}:${USER} ${folders.join(' ')}`
+  return `Nothing was run: the machine of this folder still needs the user and group ${USER}${owned}, and systemctl enable ${UNIT}.`
+}
 
 /** Looks at everything before anything is changed. */
 async function planned(
   machine: Machine,
   { given, isForced, starts }: InstallOptions,
-): Promise<{ config: Config; steps: Step[] }> {
+): Promise<{ config: Config; folders: string[]; steps: Step[] }> {
   const { run } = machine
   const { config, step: settings } = settingsOfService(machine, given)
   const folders = foldersOf(config)
@@ -90,5 +94,5 @@ async function planned(
     unit,
     ...(run === null ? [] : await serviceSteps(machine, run, { isNewUnit: !unit.isDone, isChanged, starts })),
   ]
-  return { config, steps }
+  return { config, folders, steps }
 }

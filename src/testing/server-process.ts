@@ -49,7 +49,7 @@ export const onSmallDisk = (dataDir: string, sizeMib: number): string[] => [
   '--mount',
   'sh',
   '-c',
-  `mount -t tmpfs -o size=${sizeMib}m tmpfs "$0" && exec "$@"`,
+  `mount -t tmpfs -o size=${sizeMib * 1024}k tmpfs "$0" && exec "$@"`,
   dataDir,
 ]
 

@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { onSmallDisk } from '../../../src/testing/server-process.ts'
 import { type Ended, runIn } from './run-in.ts'
 
 /** A machine on which install.sh runs: a home, a folder for temporary files and a PATH. */
@@ -11,6 +12,8 @@ export type InstallHome = {
   /** A PATH with these programs of this machine, and with scripts in the place of others. */
   path(programs: readonly string[], scripts?: Readonly<Record<string, string>>): string
   run(shell: string, args: readonly string[], env?: Record<string, string>): Promise<Ended>
+  /** With a disk of so many KiB for temporary files. */
+  runOnSmallDisk(kib: number, args: readonly string[]): Promise<Ended>
   remove(): void
 }
 
@@ -21,6 +24,7 @@ export function installHome(script: string): InstallHome {
   const root = mkdtempSync(join(tmpdir(), 'svc-install-test-'))
   const [home, temporary] = [join(root, 'home'), join(root, 'tmp')]
   for (const folder of [home, temporary]) mkdirSync(folder)
+  const settings = { PATH: process.env['PATH'], HOME: home, TMPDIR: temporary }
   let paths = 0
   return {
     home,
@@ -34,12 +38,9 @@ export function installHome(script: string): InstallHome {
       return folder
     },
     run: (shell, args, env = {}) =>
-      runIn(home, [Bun.which(shell) ?? shell, script, ...args], {
-        PATH: process.env['PATH'],
-        HOME: home,
-        TMPDIR: temporary,
-        ...env,
-      }),
+      runIn(home, [Bun.which(shell) ?? shell, script, ...args], { ...settings, ...env }),
+    runOnSmallDisk: (kib, args) =>
+      runIn(home, [...onSmallDisk(temporary, kib / 1024), 'dash', script, ...args], settings),
     remove: () => rmSync(root, { recursive: true }),
   }
 }

@@ -17,7 +17,10 @@ export const isExpired = ({ now }: Pick<Context, 'now'>, { expiresAt }: Pick<Api
 /** The 401 for a key that is not good; undefined: unknown. Taking over an expired key would not help. contract 12.8. */
 export function refusalOfKey(ctx: Context, key: ApiKey | undefined): AppError {
   if (key === undefined || isExpired(ctx, key) || key.suspendedReason === null)
-    return new AppError('unauthenticated', 'The API key is unknown, revoked or expired')
+    return new AppError(
+      'unauthenticated',
+      'The API key is unknown, revoked or expired: make another one on the page API keys, or on the server with svc key create',
+    )
   const why = SUSPENSION_WORDS[key.suspendedReason]
   return new AppError(
     'unauthenticated',
