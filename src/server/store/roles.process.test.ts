@@ -112,12 +112,14 @@ test('one that was primary itself last, or whose last one stepped down, takes ov
   expect(await takeOvers(await signedIn(two))).toEqual(['3 two handover', '2 one start', '1 one start'])
 }, 100_000)
 
-test('SIGTERM hands over without a silence, and what was acknowledged is there', async () => {
+test('SIGTERM hands over: a stand-by is primary within 3 s, and what was acknowledged is there', async () => {
   const one = await start('one')
   const two = await start('two', { ROLE: 'standby' })
   expect((await addUser(await signedIn(one), 'ann')).status).toBe(201)
   await stop(one)
+  const endedAt = performance.now()
   await becomesPrimary(two)
+  expect(performance.now() - endedAt).toBeLessThan(3_000)
   const caller = await signedIn(two)
   expect(await (await ask(caller, 'GET', '/api/users')).text()).toContain('ann@example.com')
   expect(await takeOvers(caller)).toEqual(['2 two handover', '1 one start'])

@@ -1,9 +1,17 @@
 import { ledCss, ledSrcset, ledUrl } from '../../domain/led-paths.ts'
 
-/** Leads the paths of HTML below the mount while it passes by. contract 17.2. */
-export function leadPage(mount: string): HTMLRewriter {
+/** Leads the addresses of elements below the mount while a page passes by. contract 17.2. */
+export const leadElements = (mount: string): HTMLRewriter =>
+  new HTMLRewriter().on('*', { element: (element) => leadElement(element, mount) })
+
+/**
+ * Leads those of styles. It comes after the elements, by itself: a rewriter that looks at the text of styles takes that of
+ * `<style media=>` for markup, and a `<!--` in it hides the elements that follow.
+ */
+export function leadStyles(mount: string): HTMLRewriter {
   let style = ''
-  return new HTMLRewriter().on('*', { element: (element) => leadElement(element, mount) }).on('style', {
+  // Where it looks at styles alone, some pages of broken tags are an error of its own.
+  return new HTMLRewriter().on('*', { element() {} }).on('style', {
     text(chunk) {
       style += chunk.text
       if (!chunk.lastInTextNode) return void chunk.remove()

@@ -13,7 +13,7 @@ import { fileAt, type Manifest, type Target } from '../read-manifest.ts'
 import { isPlainRead, isSpaBy, onlyReads } from '../serve-asset.ts'
 import { serveFile } from '../serve-file.ts'
 import type { SiteFile } from '../site-file.ts'
-import { leadPage, leadStyle } from './lead-page.ts'
+import { leadElements, leadStyle, leadStyles } from './lead-page.ts'
 import { findPictured } from './queries.ts'
 
 /**
@@ -114,15 +114,16 @@ function led(
   const body = bodyOf(ctx, blob)
   if (blob.sizeBytes > LARGEST_KEPT)
     return isPage
-      ? leadPage(mount).transform(new Response(body, { headers }))
+      ? leadStyles(mount).transform(leadElements(mount).transform(new Response(body, { headers })))
       : new Response(body, { headers })
   const lead = (bytes: Uint8Array<ArrayBuffer>) =>
-    new Response(isPage ? leadPage(mount).transform(new Uint8Array(bytes).buffer) : leadStyle(bytes, mount), {
-      headers,
-    })
+    new Response(isPage ? ledPage(bytes, mount) : leadStyle(bytes, mount), { headers })
   if (body instanceof Uint8Array) return lead(body)
   return new Response(body).bytes().then(lead)
 }
+
+const ledPage = (bytes: Uint8Array, mount: string): ArrayBuffer =>
+  leadStyles(mount).transform(leadElements(mount).transform(new Uint8Array(bytes).buffer))
 
 /**
  * The isolation gives it a process of its own, which the page of the admin does not wait for, and the list of connections
