@@ -25,7 +25,7 @@ const onThisMachine: Html = html`
         It gets its certificates automatically if ports 80 and 443 are open to the internet. With a certificate of your own,
         use <code>TLS=files</code>. If a reverse proxy holds the certificates, leave <code>TLS</code> out and
         set <code>PUBLIC_URL</code> and, to the address of the proxy, <code>TRUST_PROXY</code>. More
-        in <code>docs/operating.md</code>.
+        in <a href="/docs/operating">docs/operating.md</a>.
       </p>
     </div>
   </details>

@@ -165,7 +165,7 @@ function elsewhere({ domain, baseDomain }: CertificateProps): Html {
           : html`Links to it start with <code>http://</code>. If your proxy speaks TLS, set <code>PUBLIC_URL</code> to the https address of the admin.`
       }${' '}
       The proxy must pass on the <code>Host</code> header unchanged. More, also for nginx, Caddy and Traefik, under
-      “Behind a reverse proxy” in <code>docs/operating.md</code>. Without a proxy, start
+      “Behind a reverse proxy” in <a href="/docs/operating#behind-a-reverse-proxy">docs/operating.md</a>. Without a proxy, start
       svc with <code>TLS=auto</code>, and it gets and renews the certificates itself, or with <code>TLS=files</code> and a
       certificate of your own.
     </p>

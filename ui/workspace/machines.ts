@@ -58,7 +58,7 @@ const withoutStore = (): Html =>
   emptyState({
     icon: 'machines',
     title: 'No object store',
-    text: html`With an object store (<code>STORE_URL</code>) every change is in it before it is acknowledged, so losing this machine loses nothing. Other machines can then follow this one, serve the same sites, and take over when it fails. <code>docs/scaling.md</code> leads there step by step.`,
+    text: html`With an object store (<code>STORE_URL</code>) every change is in it before it is acknowledged, so losing this machine loses nothing. Other machines can then follow this one, serve the same sites, and take over when it fails. <a href="/docs/scaling">docs/scaling.md</a> leads there step by step.`,
   })
 
 const machinesCard = ({ found, now }: MachinesPageProps): Html =>
