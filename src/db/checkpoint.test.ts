@@ -1,10 +1,18 @@
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { copyFileSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { until } from '../testing/until.ts'
-import { checkpointWhenDue, isDue, keepCheckpointed } from './checkpoint.ts'
+import { checkpointApart, checkpointWhenDue, isDue, keepCheckpointed } from './checkpoint.ts'
 import { type Db, inTransaction, openDb } from './open.ts'
 
 const PAGE = 4096
@@ -97,6 +105,44 @@ test('a file that replaced the open one is not touched', () => {
   const put = readFileSync(path)
   expect(checkpointWhenDue(db)).toBeUndefined()
   expect(readFileSync(path)).toEqual(put)
+})
+
+test('nor is one whose name leads elsewhere before anybody looks', async () => {
+  fill(10)
+  const path = join(folder, 'svc.db')
+  renameSync(path, `${path}-away`)
+  for (const bytes of [readFileSync(`${path}-away`), '']) {
+    writeFileSync(path, bytes)
+    await checkpointApart(db.file)
+    await checkpointApart(db.file)
+    expect(readFileSync(path)).toEqual(Buffer.from(bytes))
+  }
+  renameSync(`${path}-away`, path)
+  await checkpointApart(db.file)
+  expect(rowsInFile()).toBe(10)
+})
+
+test('nor is one that comes and goes while the checkpoint begins', async () => {
+  const path = join(folder, 'svc.db')
+  for (let round = 1; round <= 20; round++) {
+    fill(1)
+    const done = checkpointApart(db.file)
+    let isRunning = true
+    void done.then(() => {
+      isRunning = false
+    })
+    while (isRunning) {
+      renameSync(path, `${path}-away`)
+      writeFileSync(path, '')
+      await Bun.sleep(0)
+      renameSync(`${path}-away`, path)
+      await Bun.sleep(0)
+    }
+  }
+  expect(existsSync(`${path}-wal`)).toBe(true)
+  expect(db.sqlite.query('SELECT count(*) AS rows FROM filling').get()).toEqual({ rows: 20 })
+  await checkpointApart(db.file)
+  expect(rowsInFile()).toBe(20)
 })
 
 test('without checkpoints the log restarts before it grows without limit', () => {

@@ -1,9 +1,9 @@
 import type { Database } from 'bun:sqlite'
-import { statSync } from 'node:fs'
 import { programUrl } from '../platform/program-url.ts'
 // @ts-expect-error: the text of the file is imported, and TypeScript sees its exports
 import program from './checkpoint-program.ts' with { type: 'text' }
 import type { CheckpointJob, CheckpointState } from './checkpoint-program.ts'
+import type { DatabaseFile } from './database-file.ts'
 import type { Db } from './open.ts'
 
 /** A checkpoint is due when this many pages are only in the log: 16 MB. A page rewritten meanwhile is copied once. */
@@ -31,7 +31,7 @@ export function keepCheckpointed(db: Db, everyMs = 1000): () => Promise<void> {
 
 /** Returns undefined if there is little to do, or if the log belongs to a file that no longer has this name. */
 export function checkpointWhenDue(db: Db): Promise<void> | undefined {
-  return isDue(db.sqlite) && db.isInPlace() ? checkpointApart(db.sqlite.filename) : undefined
+  return isDue(db.sqlite) && db.file.isInPlace() ? checkpointApart(db.file) : undefined
 }
 
 export function isDue(sqlite: Database): boolean {
@@ -53,18 +53,17 @@ export function logState(sqlite: Database, kind: 'NOOP' | 'PASSIVE' = 'NOOP'): C
 
 /**
  * Copies what other connections committed into the file and syncs it. What they commit meanwhile is copied right after,
- * because the log restarts only when the file has everything. Does nothing if the name leads to another file by then,
- * whose log this is not. Never rejects: if it cannot run, the next one does the work.
+ * because the log restarts only when the file has everything. Does nothing if the name leads to another file by then:
+ * the log is not of that file. Never rejects: if it cannot run, the next one does the work.
  */
-export function checkpointApart(file: string): Promise<void> {
-  const found = statSync(file, { throwIfNoEntry: false })
-  if (found === undefined) return Promise.resolve()
+export function checkpointApart({ path, inode }: DatabaseFile): Promise<void> {
+  if (inode === undefined) return Promise.resolve()
   const url = programUrl(program)
   const worker = new Worker(url)
   const { promise, resolve } = Promise.withResolvers<void>()
   worker.onmessage = () => resolve()
   worker.onerror = () => resolve()
-  worker.postMessage({ file, inode: found.ino, maxRounds: MAX_ROUNDS } satisfies CheckpointJob)
+  worker.postMessage({ path, inode, maxRounds: MAX_ROUNDS } satisfies CheckpointJob)
   return promise.finally(() => {
     worker.terminate()
     URL.revokeObjectURL(url)

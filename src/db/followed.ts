@@ -2,6 +2,7 @@ import { Database } from 'bun:sqlite'
 import { closeSync, openSync, rmSync, statSync } from 'node:fs'
 import { notPrimary } from '../domain/store-errors.ts'
 import { namingHolder, waitForLocks } from '../platform/database-lock.ts'
+import { watchFile } from './database-file.ts'
 import type { LogSync } from './log-sync.ts'
 import { type Db, withOrm } from './open.ts'
 import { restInFile } from './replication/file-header.ts'
@@ -26,7 +27,11 @@ function open(path: string): Db {
   sqlite.run('PRAGMA temp_store = MEMORY')
   sqlite.run('PRAGMA cache_size = -16000')
   // Nothing is written, so nothing can be lost with a file that was moved.
-  return withOrm(sqlite, { isInPlace: () => true, log: followedLog(), hold: undefined })
+  return withOrm(sqlite, {
+    file: { ...watchFile(path), isInPlace: () => true },
+    log: followedLog(),
+    hold: undefined,
+  })
 }
 
 const hasLog = (path: string): boolean => (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0

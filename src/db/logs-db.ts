@@ -2,6 +2,7 @@ import { Database } from 'bun:sqlite'
 import { existsSync, renameSync, rmSync } from 'node:fs'
 import { handOverNew } from '../platform/owner.ts'
 import { checkpointApart, isDue } from './checkpoint.ts'
+import { type DatabaseFile, watchFile } from './database-file.ts'
 
 /**
  * The database of the request log and its statistics. It is a separate file, so that it can never block the main one.
@@ -18,6 +19,8 @@ export type LogsDb = {
   replace(): void
   close(): void
 }
+
+type Opened = { sqlite: Database; file: DatabaseFile }
 
 /** Append-only, like the main database's migrations; `user_version` holds the number applied. */
 const MIGRATIONS: readonly string[] = [
@@ -106,12 +109,12 @@ const MIGRATIONS: readonly string[] = [
 
 /** `file` may be `:memory:`. Does not open anything yet. */
 export function openLogsDb(file: string): LogsDb {
-  let opened: Database | undefined
+  let opened: Opened | undefined
   let checkpointing: Promise<void> | undefined
   const close = (): void => {
     // Closing copies the rest of the log into the file, which must be on the disk before the log is deleted.
-    opened?.run('PRAGMA synchronous = NORMAL')
-    opened?.close()
+    opened?.sqlite.run('PRAGMA synchronous = NORMAL')
+    opened?.sqlite.close()
     opened = undefined
   }
   const replace = (): void => {
@@ -129,17 +132,17 @@ export function openLogsDb(file: string): LogsDb {
           replace()
         }
       }
-      return opened ?? open(file)
+      return (opened ?? open(file)).sqlite
     },
     checkpoint() {
       if (opened === undefined || file === ':memory:') return Promise.resolve()
-      checkpointing ??= checkpointApart(file).finally(() => {
+      checkpointing ??= checkpointApart(opened.file).finally(() => {
         checkpointing = undefined
       })
       return checkpointing
     },
     checkpointWhenDue() {
-      if (opened !== undefined && isDue(opened)) void this.checkpoint()
+      if (opened !== undefined && isDue(opened.sqlite)) void this.checkpoint()
     },
     replace,
     close,
@@ -155,7 +158,7 @@ export const isBusy = (error: unknown): boolean => /^SQLITE_(BUSY|LOCKED)/.test(
 const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error ? String(error.code) : ''
 
-function open(file: string): Database {
+function open(file: string): Opened {
   const sqlite = handOverNew(file, () => new Database(file, { create: true, strict: true }))
   try {
     // Neither commits nor creating the file wait for the disk; only checkpoints do, on a separate thread. A power cut
@@ -167,7 +170,7 @@ function open(file: string): Database {
     sqlite.run('PRAGMA secure_delete = FAST')
     sqlite.run('PRAGMA journal_size_limit = 16777216')
     migrate(sqlite)
-    return sqlite
+    return { sqlite, file: watchFile(file) }
   } catch (error) {
     sqlite.close()
     throw error

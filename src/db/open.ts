@@ -1,11 +1,11 @@
 import { Database } from 'bun:sqlite'
-import { statSync } from 'node:fs'
 import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
 import { DataDirError } from '../domain/data-dir-error.ts'
 import { AppError } from '../domain/errors.ts'
 import { namingHolder, untilUnlocked, waitForLocks } from '../platform/database-lock.ts'
 import { handOverNew } from '../platform/owner.ts'
 import { noReserve, type Reserve } from '../platform/reserve.ts'
+import { type DatabaseFile, refuseMoved, watchFile } from './database-file.ts'
 import { emptyLog } from './empty-log.ts'
 import { type LogSync, noLogSync, openLogSync } from './log-sync.ts'
 import { type MigrationGuards, migrate } from './migrate.ts'
@@ -15,8 +15,7 @@ import type { Hold } from './replication/holds.ts'
 export type Db = {
   readonly orm: Orm
   sqlite: Database
-  /** False if its path now leads to another file or to none: anything written then is lost on close. */
-  isInPlace: () => boolean
+  readonly file: DatabaseFile
   /** Makes commits durable that did not wait for it. With an object store it is replaced once: see `replication/`. */
   log: LogSync
   /** Of a database whose log is shipped, until shipping begins: nothing of the log is copied into the file. */
@@ -62,7 +61,8 @@ export function dbOf(
   sqlite.run(`PRAGMA wal_autocheckpoint = ${isShipped ? 0 : 16_000}`)
   // Shrinks the log again after a large commit, or after a long read made it grow.
   sqlite.run('PRAGMA journal_size_limit = 67108864')
-  const hold = isShipped ? holdLog(path) : undefined
+  const file = watchFile(path)
+  const hold = isShipped ? holdLog(file) : undefined
   try {
     migrate(sqlite, now, undefined, guards)
   } catch (error) {
@@ -71,14 +71,14 @@ export function dbOf(
     throw error
   }
   const log = path === ':memory:' ? noLogSync() : openLogSync(`${path}-wal`)
-  return withOrm(sqlite, { isInPlace: watchFile(path), log, hold })
+  return withOrm(sqlite, { file, log, hold })
 }
 
-const holdLog = (path: string): Hold =>
-  (require('./replication/holds.ts') as typeof import('./replication/holds.ts')).holdLog(path)
+const holdLog = (file: DatabaseFile): Hold =>
+  (require('./replication/holds.ts') as typeof import('./replication/holds.ts')).holdLog(file)
 
 /** Loads drizzle on first use: that takes 5 ms, which the first file after a start need not wait for. */
-export function withOrm(sqlite: Database, parts: Pick<Db, 'isInPlace' | 'log' | 'hold'>): Db {
+export function withOrm(sqlite: Database, parts: Pick<Db, 'file' | 'log' | 'hold'>): Db {
   let orm: Orm | undefined
   const db: Db = {
     get orm() {
@@ -96,16 +96,6 @@ export function withOrm(sqlite: Database, parts: Pick<Db, 'isInPlace' | 'log' | 
     },
   }
   return db
-}
-
-function watchFile(path: string): () => boolean {
-  if (path === ':memory:') return () => true
-  const fileAt = () => statSync(path, { bigint: true, throwIfNoEntry: false })
-  const opened = fileAt()
-  return () => {
-    const found = fileAt()
-    return found !== undefined && found.dev === opened?.dev && found.ino === opened?.ino
-  }
 }
 
 function openFile(path: string): Database {
@@ -180,18 +170,9 @@ function mayUseReserve({ room, sqlite, reserve }: Db, error: unknown): boolean {
  * the object store does not get, with the machine.
  */
 export function refuseLoss(db: Db): void {
-  refuseMoved(db)
+  refuseMoved(db.file)
   const refusal = db.log.refusal()
   if (refusal !== null) throw refusal
-}
-
-/** Throws unless the database is where it was opened. */
-export function refuseMoved({ isInPlace }: Db): void {
-  if (!isInPlace())
-    throw new AppError(
-      'unavailable',
-      'The database file was moved, replaced or removed while the server was using it, so nothing can be saved: put it back or restore a backup, then restart svc',
-    )
 }
 
 /** Whether this is a violation of a UNIQUE or PRIMARY KEY constraint. */

@@ -2,6 +2,7 @@ import { AppError } from '../domain/errors.ts'
 import { fairQueue } from '../platform/fair-queue.ts'
 import { niceThreads } from '../platform/nice-threads.ts'
 import { onePer } from '../platform/one-per.ts'
+import { refuseMoved } from './database-file.ts'
 import type { Db } from './open.ts'
 // @ts-expect-error: the text of the file is imported, and TypeScript sees its exports
 import program from './read-program.ts' with { type: 'text' }
@@ -35,8 +36,8 @@ const queueOf = onePer((_: Db) =>
 /**
  * The rows of a statement that may have to read very much, on a thread and a connection of its own: it holds up nobody,
  * and sees one state of the database, with everything that is committed when it begins. At once inside a transaction,
- * whose changes only its own connection sees, and for a database in memory. Throws `unavailable` if too many wait; `turn`
- * names those who share one.
+ * whose changes only its own connection sees, and for a database in memory. Throws `unavailable` if too many wait or
+ * the file was moved; `turn` names those who share one.
  */
 export function readApart<Row>(
   db: Db,
@@ -44,7 +45,10 @@ export function readApart<Row>(
   sql: string,
   values: (string | number | null)[],
 ): Row[] | Promise<Row[]> {
-  const { filename, inTransaction } = db.sqlite
-  if (inTransaction || filename === ':memory:') return prepared<Row>(db, sql).all(...values)
-  return queueOf(db)(turn, () => onReadThread({ file: filename, sql, values }) as Promise<Row[]>)
+  const { path, inode } = db.file
+  if (db.sqlite.inTransaction || inode === undefined) return prepared<Row>(db, sql).all(...values)
+  return queueOf(db)(turn, () => {
+    refuseMoved(db.file)
+    return onReadThread({ path, inode, sql, values }) as Promise<Row[]>
+  })
 }

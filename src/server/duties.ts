@@ -33,7 +33,7 @@ export async function startDuties(ctx: Context): Promise<() => Promise<void>> {
 /** With the log copied into the database while there is room: on a full disk it can then begin anew. */
 const reserveFor = ({ config, db, log }: Context): Reserve =>
   keepReserve(config.dataDir, {
-    made: () => void (db.log.isOfDisk && checkpointApart(db.sqlite.filename)),
+    made: () => void (db.log.isOfDisk && checkpointApart(db.file)),
     failed: (error) => log.warn('the reserve for a full disk could not be made', { error }),
   })
 

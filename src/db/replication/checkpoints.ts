@@ -1,6 +1,6 @@
-import { Database } from 'bun:sqlite'
 import { framesBefore, readWal, type WalBatch, type WalPosition } from '../../platform/wal/read.ts'
 import { checkpointApart, logState } from '../checkpoint.ts'
+import { connectAgain, type DatabaseFile } from '../database-file.ts'
 import type { Db } from '../open.ts'
 import type { Hold, Holds } from './holds.ts'
 import type { LogFiles } from './log-files.ts'
@@ -78,7 +78,7 @@ export class Checkpoints {
   keep(): void {
     if (this.#running !== undefined || this.#last === null || this.#objects === 0) return
     const state = logState(this.#db.sqlite)
-    if (state === null || !this.#db.isInPlace()) return
+    if (state === null || !this.#db.file.isInPlace()) return
     const isFew = state.log - state.checkpointed <= FEW_PAGES
     if (state.log >= this.#due.pages && isFew && this.#beginAnew()) return
     const isDue =
@@ -113,7 +113,7 @@ export class Checkpoints {
   async #copy({ number, frames, position, pageSize, pages }: Snapshot): Promise<void> {
     const objects = this.#objects
     this.#triedAt = objects
-    await checkpointApart(this.#db.sqlite.filename)
+    await checkpointApart(this.#db.file)
     // Somebody reads an older state.
     if ((logState(this.#db.sqlite)?.checkpointed ?? 0) < frames) return
     const later = readWal(this.#files.log, position)
@@ -140,7 +140,7 @@ export class Checkpoints {
    */
   #beginAnew(): boolean {
     if (this.#last === null || !this.#isShipped()) return false
-    if (!whileNobodyWrites(this.#db.sqlite.filename, () => this.#copyRest())) return false
+    if (!whileNobodyWrites(this.#db.file, () => this.#copyRest())) return false
     const { number } = this.#last
     this.#pages.clear()
     this.#run(() => this.#mark(number, this.#objects))
@@ -166,8 +166,8 @@ export class Checkpoints {
 const isLeftOut = (page: number, later: WalBatch): boolean => later.pages.has(page) || page > later.smallest
 
 /** False without the work if another process writes. */
-function whileNobodyWrites(file: string, work: () => boolean): boolean {
-  const writer = new Database(file, { readwrite: true })
+function whileNobodyWrites(file: DatabaseFile, work: () => boolean): boolean {
+  const writer = connectAgain(file, { readwrite: true })
   try {
     writer.run('BEGIN IMMEDIATE')
   } catch {

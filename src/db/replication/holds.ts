@@ -1,4 +1,5 @@
-import { Database } from 'bun:sqlite'
+import type { Database } from 'bun:sqlite'
+import { connectAgain, type DatabaseFile } from '../database-file.ts'
 
 /** A read transaction. It is ended when each of its owners released it. */
 export type Hold = { share(): Hold; release(): void }
@@ -8,15 +9,15 @@ export type Hold = { share(): Hold; release(): void }
  * committed after one began is copied into the file, by whichever process.
  */
 export class Holds {
-  readonly #file: string
+  readonly #file: DatabaseFile
   readonly #spare: Database[] = []
 
-  constructor(file: string) {
+  constructor(file: DatabaseFile) {
     this.#file = file
   }
 
   begin(): Hold {
-    const connection = this.#spare.pop() ?? new Database(this.#file, { readonly: true })
+    const connection = this.#spare.pop() ?? connectAgain(this.#file, { readonly: true })
     connection.run('BEGIN')
     // The transaction begins with the first read.
     connection.query('SELECT 1 FROM sqlite_schema LIMIT 1').get()
@@ -43,4 +44,4 @@ export class Holds {
 }
 
 /** For a database that ships nothing yet. */
-export const holdLog = (file: string): Hold => new Holds(file).begin()
+export const holdLog = (file: DatabaseFile): Hold => new Holds(file).begin()

@@ -120,7 +120,7 @@ class LogShipper implements Shipper {
     this.failure = db.log.failure
     this.number = options.number
     this.#files = new LogFiles(db.sqlite.filename)
-    this.#holds = new Holds(db.sqlite.filename)
+    this.#holds = new Holds(db.file)
     const due = { ...DUE, ...options.due }
     this.#checkpoints = new Checkpoints(db, {
       files: this.#files,

@@ -111,15 +111,15 @@ test('a backup from when the clock was a year ahead neither prevents nor replace
 
 test('a failure is reported, and tried again an hour later', async () => {
   rmSync(join(ctx.config.dataDir, 'svc.db'))
-  await expect(makeBackupWhenDue(ctx)).rejects.toThrow('there is no svc.db')
+  await expect(makeBackupWhenDue(ctx)).rejects.toThrow('The database file was moved')
   await makeBackupWhenDue(ctx)
   expect(await view()).toMatchObject({
     backups: [],
     running: null,
-    lastFailure: { at: '2026-11-20T12:00:00.000Z', message: expect.stringContaining('there is no svc.db') },
+    lastFailure: { at: '2026-11-20T12:00:00.000Z', message: expect.stringContaining('The database file was moved') },
   })
   at += HOUR_MS
-  await expect(makeBackupWhenDue(ctx)).rejects.toThrow('there is no svc.db')
+  await expect(makeBackupWhenDue(ctx)).rejects.toThrow('The database file was moved')
 })
 
 test('a folder that cannot be made is a failure like any other', async () => {
@@ -165,7 +165,7 @@ test('leftovers of killed backups are removed even if the next fails or automati
   expect(existsSync(mark)).toBe(false)
   leave()
   rmSync(join(dataDir, 'svc.db'))
-  await expect(makeBackupWhenDue(ctx)).rejects.toThrow('there is no svc.db')
+  await expect(makeBackupWhenDue(ctx)).rejects.toThrow('The database file was moved')
   expect(existsSync(mark)).toBe(false)
 })
 

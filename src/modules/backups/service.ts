@@ -4,6 +4,7 @@ import { storeWarning } from '../../config/store.ts'
 import { storeEnv } from '../../config/store-access.ts'
 import type { Context } from '../../context.ts'
 import { audit } from '../../db/audit.ts'
+import { refuseMoved } from '../../db/database-file.ts'
 import { inTransaction } from '../../db/open.ts'
 import { HOUR_MS, MINUTE_MS } from '../../domain/durations.ts'
 import { AppError, messageOf } from '../../domain/errors.ts'
@@ -197,6 +198,7 @@ function start(ctx: Context, place: BackupPlace, made: Made): Promise<BackupFile
 
 function startProcess(ctx: Context, state: State, place: BackupPlace, name: string): BackupProcess {
   try {
+    refuseMoved(ctx.db.file)
     place.prepare()
     return spawnBackup(resolve(ctx.config.dataDir), place.target(name), storeEnv(ctx.config))
   } catch (error) {

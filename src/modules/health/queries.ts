@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs'
+import { refuseMoved } from '../../db/database-file.ts'
 import { diskFailed } from '../../db/log-sync.ts'
-import { type Db, refuseMoved } from '../../db/open.ts'
+import type { Db } from '../../db/open.ts'
 
 /** Reads a row. Throws when the database cannot be read here. */
 export function probeCopy({ sqlite }: Db): void {
@@ -9,7 +10,7 @@ export function probeCopy({ sqlite }: Db): void {
 
 /** Takes the write lock and writes a page, then rolls back. Throws when the database cannot be written here. */
 export function probeDatabase(db: Db): void {
-  refuseMoved(db)
+  refuseMoved(db.file)
   if (db.log.failure !== undefined) throw diskFailed()
   refuseCut(db)
   db.sqlite.run('BEGIN IMMEDIATE')
