@@ -32,7 +32,15 @@ import {
   restOfRenewed,
   retryDelayMs,
 } from './timing.ts'
-import { isCovered, namesOf, orderedAs, servingEntry, wildcardHost, wildcardStateOf } from './wildcard.ts'
+import {
+  isCovered,
+  isLeftWildcard,
+  namesOf,
+  orderedAs,
+  servingEntry,
+  wildcardHost,
+  wildcardStateOf,
+} from './wildcard.ts'
 
 export type AutoCertificates = Certificates & { stop(): Promise<void> }
 
@@ -88,7 +96,10 @@ class Auto implements AutoCertificates {
       ctx,
       authority: this.#authority,
       stopping: this.#stopping.signal,
-      resting: () => [...this.#entries.values()].flatMap(({ run, record }) => (run === null ? record : [])),
+      resting: () =>
+        [...this.#entries.values()].flatMap(({ run, record }) =>
+          run === null && !isLeftWildcard(ctx.config, record.host) ? record : [],
+        ),
       chosen: (record) => this.#renewalChosen(record),
     })
     this.#timer = setInterval(() => this.hostsChanged(), ROUND_MS)
@@ -212,9 +223,13 @@ class Auto implements AutoCertificates {
     if (isChanged) void this.#changed()
   }
 
-  /** The certificate of a host below the base domain is served until the wildcard is there. */
+  /**
+   * The certificate of a host below the base domain is served until the wildcard is there, and a wildcard that is set up no more
+   * until it ends.
+   */
   #isKept({ record: { host, isAlias, certificate } }: Entry): boolean {
     const { config } = this.#ctx
+    if (isLeftWildcard(config, host)) return certificate !== null && certificate.expiresAt > this.#ctx.now()
     if (!isCovered(config, host)) return isAlias && isAliasHost(this.#ctx, host)
     const wildcard = this.#entries.get(wildcardHost(config) ?? '')?.record.certificate
     return certificate !== null && (wildcard == null || wildcard.expiresAt <= this.#ctx.now())
@@ -265,7 +280,8 @@ class Auto implements AutoCertificates {
 
   #isDue({ record, run, asked }: Entry, now: number): boolean {
     if (run !== null || this.#authority.isPaused(now)) return false
-    if (isCovered(this.#ctx.config, record.host)) return false
+    if (isCovered(this.#ctx.config, record.host) || isLeftWildcard(this.#ctx.config, record.host))
+      return false
     return asked !== null || dueAt(record, this.#ctx.config.acmeDirectory) <= now
   }
 

@@ -38,6 +38,6 @@ export function stateOfEntry({ record, run, asked, isOpening }: Entry, now: numb
 export const listOf = (entries: Iterable<Entry>, now: number): ListedCertificate[] =>
   [...entries].map((entry) => ({
     host: entry.record.host,
-    method: 'http-01',
+    method: entry.record.host.startsWith('*.') ? 'dns-01' : 'http-01',
     ...stateOfEntry(entry, now),
   }))

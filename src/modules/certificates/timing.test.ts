@@ -116,7 +116,7 @@ test('who is at fault, and the message', () => {
     false,
     false,
   ])
-  expect(reasonOf(timeout)).toBe('The certificate authority took longer than five minutes')
+  expect(reasonOf(timeout)).toBe('The order took too long and was given up')
   expect(reasonOf(new Error('/secret/path'))).not.toContain('secret')
 })
 

@@ -103,7 +103,7 @@ export function reasonOf(error: unknown): string {
     return `The certificate authority could not be reached. ${error.message}`
   if (error instanceof NotSharedError)
     return `The object store does not take certificates and answers to the authority. ${error.message}`
-  if (isTimeout(error)) return 'The certificate authority took longer than five minutes'
+  if (isTimeout(error)) return 'The order took too long and was given up'
   return 'Something went wrong on this server; see its log'
 }
 

@@ -175,6 +175,32 @@ describe('by a program', () => {
     await world.certificates().stop()
     expect(readdirSync(certFile('')).filter((name) => name.startsWith('host-'))).toEqual([FILE])
   })
+
+  test('the wildcard is served until it ends where ACME_DNS is unset', async () => {
+    const { env } = program()
+    await start(env)
+    await untilStatus('valid')
+    Object.assign(world.app.ctx.config, { acmeDns: null, acmeDnsExec: null })
+    world.ca.faults.challengeType = 'http-01'
+    await world.restart()
+    await until('one of its own', () => hosts().length === 3)
+    expect([wildcard(), hosts().sort()]).toEqual([null, [`*.${BASE}`, `admin.${BASE}`, BASE]])
+    expect(world.certificates().list()).toContainEqual({
+      host: `*.${BASE}`,
+      status: 'active',
+      expiresAt: NOON + LIFETIME_MS,
+      error: null,
+      method: 'dns-01',
+    })
+    world.advance(LIFETIME_MS - HOUR_MS)
+    await until('the renewal', () => world.ca.ordered.filter((name) => name === `admin.${BASE}`).length === 2)
+    expect(hosts()).toContain(`*.${BASE}`)
+    later()
+    expect(hosts()).not.toContain(`*.${BASE}`)
+    expect(world.ca.ordered.filter((name) => name === BASE)).toHaveLength(1)
+    await world.certificates().stop()
+    expect(existsSync(certFile(FILE))).toBe(false)
+  })
 })
 
 test('acme-dns: an account is made once and kept sealed; the CNAME to set is shown until it is there', async () => {

@@ -9,6 +9,10 @@ type Settings = Pick<Config, 'acmeDns' | 'baseDomain'>
 export const wildcardHost = ({ acmeDns, baseDomain }: Settings): string | null =>
   acmeDns === null ? null : `*.${baseDomain}`
 
+/** Whether this is the wildcard of before `ACME_DNS` was unset: nobody renews it. */
+export const isLeftWildcard = ({ acmeDns, baseDomain }: Settings, host: string): boolean =>
+  acmeDns === null && host === `*.${baseDomain}`
+
 /** The names in the certificate of a host: the wildcard is for the domain itself too. */
 export const namesOf = (host: string): string[] => (host.startsWith('*.') ? [host.slice(2), host] : [host])
 
