@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, signIn, siteTest, WITH_ADMIN } from './journey.ts'
+import config from './playwright.config.ts'
 
 /** Pictures of sites on pages of the admin, and what a hostile one cannot do. contract 17.2. */
 
@@ -14,7 +15,13 @@ const test = siteTest.extend({
   },
 })
 
-test.use({ env: WITH_ADMIN })
+// Connection-Allowlist is a trial in Chromium 150.
+const { launchOptions } = config.use ?? {}
+const TRIAL = '--enable-features=ConnectionAllowlists,OverrideConnectionAllowlistOriginTrial'
+test.use({
+  env: WITH_ADMIN,
+  launchOptions: { ...launchOptions, args: [...(launchOptions?.args ?? []), TRIAL] },
+})
 
 const HEAD = '<!doctype html><html lang="en"><meta charset="utf-8"><title>Site</title>'
 const SITE = {
@@ -48,12 +55,17 @@ const hostile = (
   setTimeout(() => { location = '${out}/self' }, 3000)
 </script>`
 
-/** Asks a STUN server for its own address. */
+/** Asks a STUN server for its own address. A browser refuses to begin, or lets it fail. */
 const calling = (port: number) => `${HEAD}<h1>Call</h1><script>
-  const line = new RTCPeerConnection({ iceServers: [{ urls: 'stun:127.0.0.1:${port}' }] })
-  line.oniceconnectionstatechange = () => document.body.append(line.iceConnectionState)
-  line.createDataChannel('x')
-  line.createOffer().then((offer) => line.setLocalDescription(offer))
+  const say = (text) => document.body.append(text)
+  try {
+    const line = new RTCPeerConnection({ iceServers: [{ urls: 'stun:127.0.0.1:${port}' }] })
+    line.oniceconnectionstatechange = () => say(line.iceConnectionState)
+    line.createDataChannel('x')
+    line.createOffer().then((offer) => line.setLocalDescription(offer))
+  } catch (error) {
+    say('failed: ' + error.name)
+  }
 </script>`
 
 let outside: Server

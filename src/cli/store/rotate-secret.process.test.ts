@@ -23,7 +23,8 @@ beforeEach(async () => {
 afterEach(() => at.remove())
 
 const keyIn = (dataDir: string): string => readFileSync(join(dataDir, 'secret.key'), 'utf8')
-const rotate = (dataDir: string) => at.svc(['key', 'rotate-secret'], { DATA_DIR: dataDir })
+const rotate = (dataDir: string, env: Record<string, string> = {}) =>
+  at.svc(['key', 'rotate-secret'], { DATA_DIR: dataDir, ...env })
 
 test('a living primary is named, and nothing is changed', async () => {
   const server = await at.start()
@@ -94,5 +95,6 @@ async function rotateOn(dataDir: string, key: string) {
   mkdirSync(dataDir, { recursive: true })
   copyFileSync(join(at.dataDir, 'secret.key'), join(dataDir, 'secret.key'))
   expect(keyIn(dataDir)).toBe(key)
-  return rotate(dataDir)
+  // It ends at the first sign of life.
+  return rotate(dataDir, { TAKEOVER_SECONDS: '30' })
 }

@@ -116,7 +116,10 @@ test('a failure is reported, and tried again an hour later', async () => {
   expect(await view()).toMatchObject({
     backups: [],
     running: null,
-    lastFailure: { at: '2026-11-20T12:00:00.000Z', message: expect.stringContaining('The database file was moved') },
+    lastFailure: {
+      at: '2026-11-20T12:00:00.000Z',
+      message: expect.stringContaining('The database file was moved'),
+    },
   })
   at += HOUR_MS
   await expect(makeBackupWhenDue(ctx)).rejects.toThrow('The database file was moved')

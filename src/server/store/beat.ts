@@ -6,8 +6,10 @@ import { machineEpochs } from '../../db/schema-machines.ts'
 import { isRecord } from '../../domain/is-record.ts'
 import { BEAT_FOLDER, beatKey, logKey, WANTED_KEY } from '../../domain/store-keys.ts'
 import type { ObjectStore } from '../../platform/object-store.ts'
+import { BeatTimes } from './beat-times.ts'
 
-const EVERY_MS = 2_000
+/** How often is looked whether something is due, which asks nobody. */
+const TICK_MS = 100
 /** So long a primary ships nothing for a machine that wants to take over. */
 const WAY_MS = 4_000
 const LOOK_MS = 100
@@ -34,20 +36,22 @@ export type Beats = {
 export type Beat = { text: string; hasSteppedDown: boolean }
 
 /**
- * Says who is primary, and every two seconds that it lives, unless the log said it; and looks whether another machine has made the next
- * number: a primary that writes nothing would not find out. What fails is done again. contract 18 §5.
+ * Says who is primary, and that it lives two seconds after the last time or the last number; and looks every two seconds whether
+ * another machine has made the next number: a primary that writes nothing would not find out. What fails is done again.
+ * contract 18 §5.
  */
 export function startBeating(beating: Beating): Beats {
   const { isPrimary, shipper } = beating
-  let said: number | undefined
+  const times = new BeatTimes()
   let count = 0
   let isOver = false
   let running: Promise<void> | undefined
-  const beat = async () => {
+  const beat = async (due: 'beat' | 'look') => {
     if (!isPrimary()) return
-    if (said === undefined || shipper.number === said) await say(beating, { count: ++count })
-    else if (await isWanted(beating)) await giveWay(beating, () => isOver)
-    said = shipper.number
+    if (due === 'beat') {
+      await say(beating, { count: ++count })
+      times.said()
+    } else if (await isWanted(beating)) await giveWay(beating, () => isOver)
     if (await isOvertaken(beating)) await findOut(beating)
   }
   const begin = (work: () => Promise<void>) =>
@@ -57,9 +61,11 @@ export function startBeating(beating: Beating): Beats {
         running = undefined
       })
   const round = () => {
-    running ??= begin(beat)
+    if (running !== undefined) return
+    const due = times.due(performance.now(), shipper.number)
+    if (due !== null) running = begin(() => beat(due))
   }
-  const timer = setInterval(round, EVERY_MS)
+  const timer = setInterval(round, TICK_MS)
   timer.unref()
   running = begin(() => removeOlder(beating)).then(round)
   return {

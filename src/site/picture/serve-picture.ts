@@ -127,7 +127,7 @@ const ledPage = (bytes: Uint8Array, mount: string): ArrayBuffer =>
 
 /**
  * The isolation gives it a process of its own, which the page of the admin does not wait for, and the list of connections
- * closes WebRTC, which `default-src` leaves open.
+ * closes WebRTC, which `default-src` leaves open, where the browser knows it.
  */
 function withHeaders(answer: Response, mount: string, origin: string): Response {
   const { headers } = answer
