@@ -78,8 +78,10 @@ async function take({ name, run }: Step): Promise<void> {
 /** One check: it passes when the command ends with 0. */
 async function command(argv: string[]): Promise<Count> {
   const { exitCode, output } = await capture(argv)
-  if (exitCode !== 0) console.log(output)
-  return exitCode === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 }
+  if (exitCode === 0) return { passed: 1, failed: 0 }
+  console.log(output)
+  failures.push(`failed: ${argv.slice(0, 4).join(' ')}`)
+  return { passed: 0, failed: 1 }
 }
 
 async function build(): Promise<Count> {
@@ -154,6 +156,7 @@ async function browserTests(files: string[]): Promise<Count> {
     SVC_BUN: process.execPath,
   })
   console.log(output)
+  failures.push(...failedJourneys(output))
   const report: {
     suites?: (Suite & { file: string })[]
     stats?: { expected: number; unexpected: number; flaky: number; skipped: number }
@@ -241,6 +244,10 @@ function failedTests(output: string): string[] {
     return line.startsWith('(fail) ') ? [`failed: ${file} ${line.slice('(fail) '.length)}`] : []
   })
 }
+
+/** The lines `✘ 12 file:line:column › name` of the browser's runner. */
+const failedJourneys = (output: string): string[] =>
+  [...output.matchAll(/^ *✘ +\d+ (.+)$/gm)].map(([, name = '']) => `failed: ${name}`)
 
 function lastNumber(text: string, pattern: RegExp): number {
   return Number([...text.matchAll(pattern)].at(-1)?.[1] ?? 0)
