@@ -127,7 +127,7 @@ async function* inTime(
       if (pace.isLate) throw tooSlow(ctx)
       if (done) break
       pace.arrived(value.length)
-      onPiece(value.length)
+      freeingIfRefused(value, onPiece)
       yield value
     }
   } finally {
@@ -135,6 +135,15 @@ async function* inTime(
     void discardRest(reader)
   }
   await connectionHolds(request)
+}
+
+function freeingIfRefused(piece: Uint8Array, onPiece: (bytes: number) => void): void {
+  try {
+    onPiece(piece.length)
+  } catch (error) {
+    free(piece)
+    throw error
+  }
 }
 
 /** Frees what still arrives of a refused body: of a hundred at once the garbage collector would let it accumulate. */
@@ -176,7 +185,6 @@ async function gather(body: ByteStream, maxBytes: number): Promise<Uint8Array> {
   try {
     for await (const piece of body) {
       size += piece.length
-      if (size > maxBytes) throw tooLarge(maxBytes)
       if (piece.length >= LARGE_PIECE_BYTES) {
         endSmall()
         pieces.push(piece)
@@ -185,6 +193,7 @@ async function gather(body: ByteStream, maxBytes: number): Promise<Uint8Array> {
         free(piece)
         if (small.sizeBytes >= LARGE_PIECE_BYTES) endSmall()
       }
+      if (size > maxBytes) throw tooLarge(maxBytes)
     }
     endSmall()
     return pieces.length === 1 && pieces[0] !== undefined ? (pieces.pop() ?? NOTHING) : Buffer.concat(pieces)

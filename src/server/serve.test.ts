@@ -98,7 +98,7 @@ test('prints its address and, until there is an admin, the set-up link', async (
   const path = dataDir()
   const server = await start(path, { SETUP_TOKEN: 'claim-me' })
   expect(server.output()).toContain('serves http://localhost:')
-  expect(server.output()).toContain('/setup?token=claim-me')
+  await until('the link', () => server.output().includes('/setup?token=claim-me'))
   const admin = await fetch(`${server.url}/api/setup/complete`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -129,7 +129,7 @@ test('warns that a proxy in front is not trusted', async () => {
 test('the set-up link accepts a token with any characters', async () => {
   const token = '+a/b= &c#'
   const server = await start(dataDir(), { SETUP_TOKEN: token })
-  const link = /http\S+\/setup\S*/.exec(server.output())?.[0] ?? ''
+  const link = await until('the link', () => /http\S+\/setup\S*/.exec(server.output())?.[0])
   expect(new URL(link).searchParams.get('token')).toBe(token)
 })
 

@@ -70,7 +70,7 @@ export function killedServer(): KilledServer {
     async expectWhole() {
       await one.kill()
       const check = await runSvc(['check', '--data-dir', data.path])
-      expect([check.code, check.stderr]).toEqual([0, expect.any(String)])
+      expect([check.code, check.stdout, check.stderr]).toEqual([0, expect.any(String), expect.any(String)])
     },
   }
   afterAll(async () => {

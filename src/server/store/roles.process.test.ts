@@ -345,7 +345,7 @@ test('a log with a newer schema: a machine follows no further, says so, and neve
   await Bun.sleep(5_000)
   for (const server of servers) {
     expect([await roleOf(server), await epochOf(server)]).toEqual(['standby', null])
-    expect(server.output()).toContain('changed by a newer svc')
+    await until('the log', () => server.output().includes('changed by a newer svc'))
   }
 }, 100_000)
 

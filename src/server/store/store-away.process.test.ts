@@ -96,7 +96,7 @@ test('a machine that writes nothing finds out, too, and shows only what everybod
     expect([health.status, await health.json()]).toMatchObject([200, { role: 'standby' }])
     const { stdout } = await at.svc(['store', 'status', '--json'])
     expect(JSON.parse(stdout)).toMatchObject({ primary: { name: 'two', epoch: 2 } })
-    expect(running.output()).toContain('another machine is the primary now')
+    await until('the log', () => running.output().includes('another machine is the primary now'))
   } finally {
     other.signal('SIGKILL')
     await other.exited
