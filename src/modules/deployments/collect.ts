@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts'
-import { inUpkeepTransaction } from '../../db/tidying.ts'
+import { inTidyingTransaction, inUpkeepTransaction } from '../../db/tidying.ts'
 import { HOUR_MS } from '../../domain/durations.ts'
 import { fileKey } from '../../domain/store-keys.ts'
 import type { StoredBlob } from '../../platform/blob-store.ts'
@@ -70,6 +70,7 @@ export async function collectGarbage(ctx: Context, stop: Stop = GO_ON): Promise<
 
 /** At the start: removes files that a crash left behind (returns how many), and checks every pack once. */
 export async function sweepStore(ctx: Context, stop: Stop = GO_ON): Promise<number> {
+  endUnseenCommits(ctx)
   const removed = await ctx.blobs.sweep((name) =>
     'pack' in name ? hasPack(ctx.db, name.pack) : hasFileOfItsOwn(ctx.db, name.sha256),
   )
@@ -80,6 +81,14 @@ export async function sweepStore(ctx: Context, stop: Stop = GO_ON): Promise<numb
   if (removed > 0) ctx.log.info('removed files that a crash left behind', { files: removed })
   await noteUnknownObjects(ctx, stop)
   return removed
+}
+
+/**
+ * A commit of a server that was killed may be whole in the log and seen by nobody, and be there again after the next crash with
+ * whatever it names. Our commit takes its place in the log; one that changes nothing would not get there.
+ */
+function endUnseenCommits({ db }: Context): void {
+  inTidyingTransaction(db, () => void db.sqlite.run('UPDATE site_generation SET sites = sites + 1'))
 }
 
 type Freed = Pick<StoredBlob, 'sha256' | 'pack' | 'object'>
