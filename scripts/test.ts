@@ -246,8 +246,9 @@ function failedTests(output: string): string[] {
 }
 
 /** The lines `✘ 12 file:line:column › name` of the browser's runner. */
-const failedJourneys = (output: string): string[] =>
-  [...output.matchAll(/^ *✘ +\d+ (.+)$/gm)].map(([, name = '']) => `failed: ${name}`)
+function failedJourneys(output: string): string[] {
+  return [...output.matchAll(/^ *✘ +\d+ (.+)$/gm)].map(([, name = '']) => `failed: ${name}`)
+}
 
 function lastNumber(text: string, pattern: RegExp): number {
   return Number([...text.matchAll(pattern)].at(-1)?.[1] ?? 0)

@@ -1,11 +1,11 @@
 /** Why a body was refused: no room in the budget, or it came too slowly. */
 export type BodyRefusal = 'room' | 'pace'
 
-/** The runtime reads this much of a body ahead of us. Of few bodies that is too little to count. */
-const READ_AHEAD_BYTES = 512 * 1024
+/** The runtime reads 512 KiB of a body ahead of us, and holds a piece of 128 KiB for us. Of few bodies that is too little to count. */
+const READ_AHEAD_BYTES = (512 + 128) * 1024
 const FEW_BODIES = 16
 /** The most that is kept for that, as a part of the budget. */
-const MAX_AHEAD_PART = 1 / 8
+const MAX_AHEAD_PART = 1 / 4
 
 /**
  * The memory that bodies may take together while they are held. One owner (an address) may have at most half, so that
