@@ -165,8 +165,9 @@ export class Checkpoints {
  */
 const isLeftOut = (page: number, later: WalBatch): boolean => later.pages.has(page) || page > later.smallest
 
-/** False without the work if another process writes. */
+/** False without the work if another process writes, or the file was moved. */
 function whileNobodyWrites(file: DatabaseFile, work: () => boolean): boolean {
+  if (!file.isInPlace()) return false
   const writer = connectAgain(file, { readwrite: true })
   try {
     writer.run('BEGIN IMMEDIATE')
