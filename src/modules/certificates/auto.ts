@@ -33,8 +33,9 @@ import {
   retryDelayMs,
 } from './timing.ts'
 import {
+  isAtRest,
   isCovered,
-  isLeftWildcard,
+  isServedOn,
   namesOf,
   orderedAs,
   servingEntry,
@@ -98,7 +99,7 @@ class Auto implements AutoCertificates {
       stopping: this.#stopping.signal,
       resting: () =>
         [...this.#entries.values()].flatMap(({ run, record }) =>
-          run === null && !isLeftWildcard(ctx.config, record.host) ? record : [],
+          run === null && !isAtRest(ctx.config, record.host) ? record : [],
         ),
       chosen: (record) => this.#renewalChosen(record),
     })
@@ -223,16 +224,10 @@ class Auto implements AutoCertificates {
     if (isChanged) void this.#changed()
   }
 
-  /**
-   * The certificate of a host below the base domain is served until the wildcard is there, and a wildcard that is set up no more
-   * until it ends.
-   */
-  #isKept({ record: { host, isAlias, certificate } }: Entry): boolean {
+  #isKept({ record }: Entry): boolean {
     const { config } = this.#ctx
-    if (isLeftWildcard(config, host)) return certificate !== null && certificate.expiresAt > this.#ctx.now()
-    if (!isCovered(config, host)) return isAlias && isAliasHost(this.#ctx, host)
-    const wildcard = this.#entries.get(wildcardHost(config) ?? '')?.record.certificate
-    return certificate !== null && (wildcard == null || wildcard.expiresAt <= this.#ctx.now())
+    if (!isAtRest(config, record.host)) return record.isAlias && isAliasHost(this.#ctx, record.host)
+    return isServedOn(config, record, { now: this.#ctx.now(), find: (host) => this.#entries.get(host) })
   }
 
   #adoptPublicAliases(now: number): void {
@@ -279,9 +274,7 @@ class Auto implements AutoCertificates {
   }
 
   #isDue({ record, run, asked }: Entry, now: number): boolean {
-    if (run !== null || this.#authority.isPaused(now)) return false
-    if (isCovered(this.#ctx.config, record.host) || isLeftWildcard(this.#ctx.config, record.host))
-      return false
+    if (run !== null || this.#authority.isPaused(now) || isAtRest(this.#ctx.config, record.host)) return false
     return asked !== null || dueAt(record, this.#ctx.config.acmeDirectory) <= now
   }
 

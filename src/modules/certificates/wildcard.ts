@@ -1,6 +1,7 @@
 import type { Config } from '../../config/config.ts'
 import { coversHost, type WildcardState } from '../../platform/certificates.ts'
 import { type Entry, stateOfEntry } from './host-entry.ts'
+import type { HostRecord } from './host-record.ts'
 import { dueAt } from './timing.ts'
 
 type Settings = Pick<Config, 'acmeDns' | 'baseDomain'>
@@ -9,8 +10,26 @@ type Settings = Pick<Config, 'acmeDns' | 'baseDomain'>
 export const wildcardHost = ({ acmeDns, baseDomain }: Settings): string | null =>
   acmeDns === null ? null : `*.${baseDomain}`
 
-/** Whether this is the wildcard of before `ACME_DNS` was unset: nobody renews it. */
-export const isLeftWildcard = ({ acmeDns, baseDomain }: Settings, host: string): boolean =>
+/** Whether nobody orders or renews one for it: the wildcard is for it, too, or it is the wildcard of before `ACME_DNS` was unset. */
+export const isAtRest = (settings: Settings, host: string): boolean =>
+  isCovered(settings, host) || isLeftWildcard(settings, host)
+
+/**
+ * Whether what is at rest is served on: the certificate of a host below the base domain until the wildcard is there, and a
+ * wildcard that is set up no more until it ends.
+ */
+export function isServedOn(
+  settings: Settings,
+  { host, certificate }: HostRecord,
+  { now, find }: { now: number; find: (host: string) => Entry | undefined },
+): boolean {
+  if (certificate === null) return false
+  if (isLeftWildcard(settings, host)) return certificate.expiresAt > now
+  const wildcard = find(wildcardHost(settings) ?? '')?.record.certificate
+  return wildcard == null || wildcard.expiresAt <= now
+}
+
+const isLeftWildcard = ({ acmeDns, baseDomain }: Settings, host: string): boolean =>
   acmeDns === null && host === `*.${baseDomain}`
 
 /** The names in the certificate of a host: the wildcard is for the domain itself too. */
